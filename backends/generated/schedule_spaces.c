@@ -6,8 +6,6 @@
 #include "core/numbers/integers.h"
 #include <stdio.h>
 
-#define MOST_PIXELS 32
-#define MOST_VECTORS 4
 #define MOST_WINOGRAD_TILES 512
 #define NEAR_BYTES ((double)(1 << 20))   // of a cache that a core has alone
 #define BYTES 4
@@ -34,14 +32,14 @@ static int64_t tiles_of(const struct tile_definition *d, int64_t pixels)
 // Rows that are longer than any tile need not be divided well.
 static void list_widths(const struct tile_definition *d, struct schedule_axis *axis)
 {
-    for (int64_t n = divide_up(d->result_width, MOST_PIXELS); n <= d->result_width; n++)
+    for (int64_t n = divide_up(d->result_width, TILE_MOST_PIXELS); n <= d->result_width; n++)
         schedule_axis_add(axis, divide_up(d->result_width, n));
 }
 
-// 1, 2, 4, ... but twice as close where there are few vectors of results: up to all tiles.
+// 1, 2, 4, ..., up to all tiles.
 static void list_tiles_at_once(const struct tile_definition *d, struct schedule_axis *axis)
 {
-    int64_t most = tiles_of(d, MOST_PIXELS);
+    int64_t most = tiles_of(d, TILE_MOST_PIXELS);
     for (int64_t t = 1; t < most; t *= 2)
         schedule_axis_add(axis, t);
     schedule_axis_add(axis, tiles_of(d, 1));
@@ -64,7 +62,7 @@ void tile_list_schedules(const struct tile_definition *d, struct schedule_space 
     list_loops(space, d->source_lanes ? "narrow" : tile_is_lanewise(d) ? "lanewise" : "dense", results, 5, sums, 3);
     list_widths(d, add_axis(space, "p"));
     struct schedule_axis *vectors = add_axis(space, "q");
-    for (int q = 1; q <= (tile_is_lanewise(d) ? 1 : MOST_VECTORS); q++)
+    for (int q = 1; q <= (tile_is_lanewise(d) ? 1 : TILE_MOST_VECTORS); q++)
         schedule_axis_add(vectors, q);
     list_tiles_at_once(d, add_axis(space, "t"));
     if (d->source_lanes)

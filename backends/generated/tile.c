@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MOST_PIXELS 32
-#define MOST_VECTORS 5
 #define WINDOW_COLUMNS 16   // at most: each of them has code of its own
 
 static int64_t at_least_0(int64_t a)
@@ -100,13 +98,11 @@ void tile_schedule_print(struct text *text, const struct tile_schedule *s)
 bool tile_schedule_parse(const char *text, struct tile_schedule *ret_schedule)
 {
     int p, q, t, lanes = 0, end = 0;
-    sscanf(text, "(tile p:%3d q:%3d t:%8d)%n", &p, &q, &t, &end);
-    if (!end)
-        sscanf(text, "(tile p:%3d q:%3d t:%8d l:%2d)%n", &p, &q, &t, &lanes, &end);
-    if (!end || text[end] || lanes < 0)
+    int n = sscanf(text, "(tile p:%3d q:%3d t:%8d%n l:%2d%n", &p, &q, &t, &end, &lanes, &end);
+    if (n < 3 || strcmp(text + end, ")") != 0 || lanes < 0)
         return false;
     *ret_schedule = (struct tile_schedule){p, q, t, lanes};
-    return p >= 1 && p <= MOST_PIXELS && q >= 1 && q <= MOST_VECTORS && t >= 1;
+    return p >= 1 && p <= TILE_MOST_PIXELS && q >= 1 && q <= TILE_MOST_VECTORS && t >= 1;
 }
 
 // Do channels of a group start where a group of vectors may?
@@ -136,9 +132,9 @@ bool tile_narrow(struct tile_definition *d, struct tile_image *operands, int lan
 
 bool tile_suits(const struct tile_definition *d, const struct tile_schedule *s)
 {
-    if (s->pixels < 1 || s->pixels > MOST_PIXELS || s->vectors < 1 || s->vectors > MOST_VECTORS || s->tiles < 1 ||
-        d->images < 1 || d->channels < 1 || d->results < 1 || d->result_height < 1 || d->result_width < 1 ||
-        d->kernel[0] < 1 || d->kernel[1] < 1 || d->kernel[1] > WINDOW_COLUMNS)
+    if (s->pixels < 1 || s->pixels > TILE_MOST_PIXELS || s->vectors < 1 || s->vectors > TILE_MOST_VECTORS ||
+        s->tiles < 1 || d->images < 1 || d->channels < 1 || d->results < 1 || d->result_height < 1 ||
+        d->result_width < 1 || d->kernel[0] < 1 || d->kernel[1] < 1 || d->kernel[1] > WINDOW_COLUMNS)
         return false;
     struct tile_shape k = tile_shape_of(d, s);
     int64_t channels = k.is_lanewise ? d->groups * d->channels : d->channels;

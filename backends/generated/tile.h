@@ -32,6 +32,8 @@ struct tile_definition {
     const struct loop *epilogue;         // element-wise, its operand 0 is the sum; NULL: none
     const struct tile_image *operands;   // of the epilogue, [0] is not looked at; lane is 1 or 0
 };
+#define TILE_MOST_PIXELS 32
+#define TILE_MOST_VECTORS 5
 struct tile_schedule {
     int pixels, vectors;   // of a tile, at most
     int64_t tiles;         // that are done with a group of vectors before the next group

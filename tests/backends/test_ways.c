@@ -235,6 +235,37 @@ static void all_ways_agree_with_the_reference(void **state)
     assert_true(n > 10 || !library_has_winograd());
 }
 
+static bool is_listed(struct backend *b, const char *text, const char *choice)
+{
+    ARENA(arena);
+    LOCAL_LIST(step_choices, all);
+    GRAPH(g, &arena, text);
+    list_all(b, &g, same_layouts(&g, &arena, LAYOUT_BLOCKS_OF_16), &arena, add_choices, &all);
+    for (size_t i = 0; i < all.count; i++)
+        if (strcmp(all.items[i].choice, choice) == 0)
+            return true;
+    return false;
+}
+
+// Weights are read once for all 16 tiles of an image of 14x14, and for 25 of one of 20x20; 36 are no more than several
+// small blocks.
+static void small_images_may_be_one_block(void **state)
+{
+    static const char *const models[] = {"(graph (let x (input 0) (f32 1 16 14 14)) (let w (weight 0) (f32 16 16 3 3)) "
+                                         "(let c (conv :pad 1 1 1 1 x w)) (output c))",
+                                         "(graph (let x (input 0) (f32 1 16 20 20)) (let w (weight 0) (f32 16 16 3 3)) "
+                                         "(let c (conv :pad 1 1 1 1 x w)) (output c))",
+                                         "(graph (let x (input 0) (f32 1 16 24 24)) (let w (weight 0) (f32 16 16 3 3)) "
+                                         "(let c (conv :pad 1 1 1 1 x w)) (output c))"};
+    struct backend *b = open_device(1, 1e-5);
+    for (size_t i = 0; i < COUNT_OF(models); i++)
+        assert_true(is_listed(b, models[i], "generated (winograd m:4 tiles:14)"));
+    assert_true(is_listed(b, models[0], "generated (winograd m:4 tiles:16)"));
+    assert_true(is_listed(b, models[1], "generated (winograd m:4 tiles:25)"));
+    assert_false(is_listed(b, models[2], "generated (winograd m:4 tiles:36)"));
+    backend_close(b);
+}
+
 static void schedules_of_spaces_agree_with_the_reference(void **state)
 {
     size_t n = 0;
@@ -675,10 +706,10 @@ static void near_steps_choose_alike(void **state)
     backend_close(b);
 }
 
-RUN_TESTS(TEST(all_ways_agree_with_the_reference), TEST(schedules_of_spaces_agree_with_the_reference),
-          TEST(parts_are_written_in_place), TEST(choices_that_cannot_be_had_do_no_harm),
-          TEST(tiles_without_a_form_do_no_harm), TEST(products_of_many_channels_have_tiles),
-          TEST(errors_stay_within_what_is_allowed), TEST(what_is_taken_back_stays_exact), TEST(only_gains_are_taken),
-          TEST(estimates_are_sums_of_what_is_chosen), TEST(generated_rows_agree_with_the_reference),
-          TEST(measured_errors_are_those_of_the_kernel), TEST(both_kinds_are_measured_once),
-          TEST(near_steps_choose_alike))
+RUN_TESTS(TEST(all_ways_agree_with_the_reference), TEST(small_images_may_be_one_block),
+          TEST(schedules_of_spaces_agree_with_the_reference), TEST(parts_are_written_in_place),
+          TEST(choices_that_cannot_be_had_do_no_harm), TEST(tiles_without_a_form_do_no_harm),
+          TEST(products_of_many_channels_have_tiles), TEST(errors_stay_within_what_is_allowed),
+          TEST(what_is_taken_back_stays_exact), TEST(only_gains_are_taken), TEST(estimates_are_sums_of_what_is_chosen),
+          TEST(generated_rows_agree_with_the_reference), TEST(measured_errors_are_those_of_the_kernel),
+          TEST(both_kinds_are_measured_once), TEST(near_steps_choose_alike))
