@@ -380,7 +380,7 @@ static void keep_memory(struct programs *p, const uint32_t *ids, size_t n, int m
 
 static bool compile_and_load(struct programs *p, const uint32_t *ids, size_t n, struct error *error);
 
-// Several that do not compile together are divided, until those that are wrong or at which the compiler hangs are alone.
+// Several that do not compile together are divided, until what is wrong, or what the compiler hangs at, is alone.
 static bool load_unit(struct programs *p, const struct unit *u, struct error *error)
 {
     *error = u->error;

@@ -538,12 +538,11 @@ static bool tune_subject(struct session *s, struct subject *subject, struct erro
                                   .loaded = &subject->loaded,
                                   .inputs = subject->inputs,
                                   .seconds = 60 * s->options.tune,
+                                  .measure_seconds = s->options.measure_seconds,
                                   .seed = (uint64_t)s->options.seed,
                                   .command = s->options.tune_with,
                                   .part = part,
-                                  .parts = parts,
-                                  .warmup = s->options.warmup,
-                                  .repeats = s->options.repeats};
+                                  .parts = parts};
     interrupt_end_at_once(false);
     return tuned_run_replace(&run, &subject->model, error);
 }

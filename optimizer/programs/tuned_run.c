@@ -1,9 +1,10 @@
-// The model of before stays until both were timed, and for good where the tuned one is not faster as a whole.
+// Both ways to run the model are timed in several loads, by turns. That of before stays where the tuned one is not
+// faster as a whole, beyond the noise.
 #include "optimizer/programs/tuned_run.h"
 
 #include "core/memory/arena.h"
 #include "core/text/text.h"
-#include "optimizer/run/side_by_side.h"
+#include "optimizer/run/contest.h"
 #include "tuning/former_choices.h"
 #include "tuning/tune_plan.h"
 #include <stdio.h>
@@ -50,35 +51,83 @@ static bool tune(const struct tuned_run *run, const struct plan *plan, struct er
     return is_done;
 }
 
-static bool time_both(const struct tuned_run *run, struct model *before, struct model *after, bool *ret_is_faster,
-                      struct error *error)
+// --- before and after ------------------------------------------------------------------------------------------------
+
+struct way {
+    struct former_choices *choices;
+    struct within_error within;   // of the model by these
+    struct model *model;          // while it is loaded
+};
+struct ways {
+    const struct tuned_run *run;
+    struct tensor_value *outputs;
+    struct way all[2];
+};
+
+static bool load(void *context, size_t i, struct error *error)
 {
-    ARENA(arena);
-    struct sample_summary times[2];
-    struct timed_model both[2] = {{before, run->inputs, NULL}, {after, run->inputs, NULL}};
-    for (int i = 0; i < 2; i++) {
-        both[i].outputs = arena_array(&arena, struct tensor_value, run->loaded->graph->outputs.count + 1);
-        model_allocate_outputs(both[i].model, both[i].outputs, &arena);
-    }
-    bool is_done = models_time_side_by_side(both, 2, run->warmup, run->repeats, times, error);
-    *ret_is_faster = is_done && times[1].median < times[0].median;
-    if (is_done)
-        printf("tuned from %.3f to %.3f ms: %.3f times as fast%s\n", times[0].median * 1e3, times[1].median * 1e3,
-               times[0].median / times[1].median, *ret_is_faster ? "" : ", so it stays as it was");
-    return is_done;
+    struct ways *w = context;
+    struct way *way = &w->all[i];
+    former_choices_restore(way->choices, w->run->backend);
+    w->run->loaded->within = way->within;
+    way->model = loaded_model_prepare(w->run->loaded, w->run->backend, error);
+    way->within = w->run->loaded->within;
+    return way->model;
+}
+
+static bool run(void *context, size_t i, double *ret_seconds, struct error *error)
+{
+    struct ways *w = context;
+    return model_time(w->all[i].model, w->run->inputs, w->outputs, ret_seconds, error);
+}
+
+static void unload(void *context, size_t i)
+{
+    model_free(((struct ways *)context)->all[i].model);
+}
+
+static void tell(const struct contest_outcome *o, bool is_gain)
+{
+    const char *end = is_gain ? "" : ", so it stays as it was";
+    if (o->is_disturbed || o->is_undecided)
+        printf("not timed, as %s%s\n", o->is_disturbed ? "others use this machine" : "it was interrupted", end);
+    else
+        printf("tuned from %.3f to %.3f ms: %.3f times as fast (95 %% interval %.3f to %.3f, %zu loads)%s\n",
+               o->times[0].median * 1e3, o->times[1].median * 1e3, o->gain.ratio, o->gain.low, o->gain.high,
+               o->gain.n_loads, end);
+}
+
+static bool time_both(struct ways *w, bool *ret_is_gain, struct error *error)
+{
+    static const bool is_result[] = {false, true};
+    const struct contest_runner runner = {w, load, run, unload, NULL, NULL};
+    const struct contest c = {.n = 2,
+                              .is_result = is_result,
+                              .seconds = w->run->measure_seconds,
+                              .loads = CONTEST_LOADS,
+                              .prepares_all = true};
+    struct contest_outcome outcome = {.gain = {0}};
+    if (!contest_hold(&runner, &c, &outcome, error))
+        return false;
+    *ret_is_gain = !outcome.is_disturbed && !outcome.is_undecided && ratio_is_a_gain(&outcome.gain);
+    tell(&outcome, *ret_is_gain);
+    return true;
 }
 
 bool tuned_run_replace(const struct tuned_run *run, struct model **model, struct error *error)
 {
-    struct former_choices *former = former_choices_note(run->backend);
-    bool is_faster = false;
-    bool is_tuned = tune(run, model_plan(*model), error);
-    struct model *tuned = is_tuned ? loaded_model_prepare(run->loaded, run->backend, error) : NULL;
-    bool is_done = tuned && time_both(run, *model, tuned, &is_faster, error);
-    model_free(is_faster ? *model : tuned);
-    *model = is_faster ? tuned : *model;
-    if (!is_faster)
-        former_choices_restore(former, run->backend);
-    former_choices_free(former);
-    return is_done;
+    ARENA(arena);
+    size_t n = run->loaded->graph->outputs.count;
+    struct ways w = {.run = run, .outputs = arena_array(&arena, struct tensor_value, n + 1)};
+    bool is_gain = false;
+    model_allocate_outputs(*model, w.outputs, &arena);
+    w.all[0] = (struct way){.choices = former_choices_note(run->backend), .within = run->loaded->within};
+    bool is_done = tune(run, model_plan(*model), error);
+    w.all[1].choices = former_choices_note(run->backend);
+    model_free(*model);
+    is_done = is_done && time_both(&w, &is_gain, error);
+    *model = load(&w, is_gain, is_done ? error : &(struct error){0}) ? w.all[is_gain].model : NULL;
+    former_choices_free(w.all[0].choices);
+    former_choices_free(w.all[1].choices);
+    return is_done && *model;
 }
