@@ -148,7 +148,8 @@ bool egraph_build_graph(const struct egraph *e, const enode_id *choice, const st
 {
     struct building b = {.e = e, .choice = choice, .origins = origins, .g = g};
     assert(e->is_clean);
-    b.built = mem_new_array(uint32_t, e->nodes.count + 1);
+    LOCAL_ARRAY(uint32_t, built, e->nodes.count + 1);
+    b.built = built;
     for (size_t c = 0; c < e->nodes.count; c++)
         b.built[c] = NOT_BUILT;
     for (size_t i = n_outputs; i-- > 0;)
@@ -162,7 +163,6 @@ bool egraph_build_graph(const struct egraph *e, const enode_id *choice, const st
     }
     for (size_t i = 0; i < n_outputs && !b.is_ill_typed; i++)
         graph_add_output(g, b.built[egraph_find(e, outputs[i])]);
-    mem_free_array(b.built, e->nodes.count + 1);
     vec_free(&b.stack);
     return !b.is_ill_typed;
 }

@@ -99,7 +99,8 @@ static void step(struct resolution *r)
 size_t ecycles_resolve(struct ecycles *c, struct egraph *e)
 {
     size_t n = e->nodes.count;
-    struct resolution r = {.e = e, .c = c, .color = mem_alloc_zero(n + 1)};
+    LOCAL_ZEROS(uint8_t, color, n + 1);
+    struct resolution r = {.e = e, .c = c, .color = color};
     while (c->rank.count < n)
         vec_push(&c->rank, UNRANKED);
     while (c->visited.count < n)
@@ -110,7 +111,6 @@ size_t ecycles_resolve(struct ecycles *c, struct egraph *e)
         while (r.way.count)
             step(&r);
     }
-    mem_free(r.color, n + 1);
     vec_free(&r.way);
     return r.n_filtered;
 }

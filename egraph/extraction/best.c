@@ -1,6 +1,6 @@
 // Greedy extraction and the bound by cuts, whose rests drop much of the nodes. Parts of what is left that share nothing
-// are searched one by one; a part by branch and bound for a tenth of the budget, by restarts of restricted integer
-// programs, and by branch and bound again.
+// are searched one by one; a part by branch and bound for a tenth of the budget, by restarts of restricted
+// problems, and by branch and bound again.
 #include "egraph/extraction/best.h"
 #include "core/system/clock.h"
 #include "egraph/extraction/branch.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 
 const struct extraction_budget extraction_standard_budget = {
-    .branches = 1000, .restarts = 200, .patience = 50, .ilp_nodes = 1000, .seed = 1};
+    .branches = 1000, .restarts = 200, .patience = 50, .seed = 1};
 
 const char *extraction_end_text(enum extraction_end end)
 {
@@ -50,7 +50,7 @@ static uint32_t bound_root(struct incumbent *i, bool *is_dropped)
     const struct extraction_problem *p = &i->root.problem;
     struct whole_costs rests FREED_BY(whole_costs_free);
     whole_costs_init(&rests, p);
-    double bound = i->root.fixed_cost + cuts_bound(p, rests.cost, INFINITY, NULL) / rests.scale;
+    double bound = i->root.fixed_cost + cuts_bound(p, rests.cost, INFINITY) / rests.scale;
     uint32_t n_dropped = 0;
     for (uint32_t n = 0; n < p->n_nodes; n++)
         if (incumbent_excludes(i, bound + rests.cost[n] / rests.scale)) {
@@ -120,7 +120,7 @@ uint32_t extraction_find_cheapest(const struct extraction_problem *p, const stru
                                   uint32_t k, uint32_t *start, uint32_t *ret_choices, double *ret_costs,
                                   struct extraction_answer *ret_answer)
 {
-    struct incumbent i;
+    struct incumbent i FREED_BY(incumbent_free);
     incumbent_init(&i, p, budget, k, extraction_find_cheapest);
     if (begin(&i, start)) {
         *ret_answer = (struct extraction_answer){0};
@@ -128,6 +128,5 @@ uint32_t extraction_find_cheapest(const struct extraction_problem *p, const stru
         memcpy(ret_choices, i.choices, (size_t)i.n_found * p->n_classes * sizeof *ret_choices);
         memcpy(ret_costs, i.costs, i.n_found * sizeof *ret_costs);
     }
-    incumbent_free(&i);
     return i.n_found;
 }

@@ -8,14 +8,11 @@ struct extraction_problem;
 // Counted work decides the result; time and Ctrl-C are further ways to stop, and the answer says so.
 struct extraction_budget {
     uint64_t branches;                       // problems that the branch and bound may look at
-    uint64_t restarts;                       // integer programs, each with another order of the classes
+    uint64_t restarts;                       // problems that an order of the classes restricts, each by another one
     uint64_t patience;                       // end after so many of them in a row without an improvement
-    int ilp_nodes;                           // nodes of the tree of each integer program
-    uint32_t program_nodes;                  // e-nodes that one may have: larger ones are branched on; 0: no limit
     uint64_t seed;                           // of the orders
     double seconds;                          // 0: no limit
-    bool (*is_interrupted)(void *context);   // NULL: never; asked between steps,
-    bool is_prompt;                          // and while an integer program is solved, in a process of its own
+    bool (*is_interrupted)(void *context);   // NULL: never; asked between steps
     void *context;
 };
 extern const struct extraction_budget extraction_standard_budget;

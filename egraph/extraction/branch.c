@@ -85,7 +85,7 @@ static double bound_reduced(struct branching *b)
     double fixed = i->root.fixed_cost + b->reduction.fixed_cost;
     whole_costs_init(&b->rests, &b->reduction.problem);
     double enough = fmax(0, i->limit - fixed) * b->rests.scale;
-    return fixed + cuts_bound(&b->reduction.problem, b->rests.cost, enough, NULL) / b->rests.scale;
+    return fixed + cuts_bound(&b->reduction.problem, b->rests.cost, enough) / b->rests.scale;
 }
 
 static void free_reduced(struct branching *b)

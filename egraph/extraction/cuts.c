@@ -162,21 +162,6 @@ static void find_cut(struct cutting *c)
     }
 }
 
-static void list_cut(const struct cutting *c, struct cut_list *list)
-{
-    if (!list->first.count)
-        vec_push(&list->first, 0);
-    for (size_t i = 0; i < c->cut.count; i++)
-        vec_push(&list->nodes, c->cut.items[i]);
-    vec_push(&list->first, (uint32_t)list->nodes.count);
-}
-
-void cut_list_free(struct cut_list *list)
-{
-    vec_free(&list->first);
-    vec_free(&list->nodes);
-}
-
 static double take_cut(struct cutting *c)
 {
     double worth = INFINITY;
@@ -187,7 +172,7 @@ static double take_cut(struct cutting *c)
     return worth;
 }
 
-static double sum_cuts(struct cutting *c, double enough, struct cut_list *list)
+static double sum_cuts(struct cutting *c, double enough)
 {
     double bound = 0;
     set_labels(c);
@@ -199,15 +184,13 @@ static double sum_cuts(struct cutting *c, double enough, struct cut_list *list)
             break;
         mark_goal_zone(c, root);
         find_cut(c);
-        if (list)
-            list_cut(c, list);
         bound += take_cut(c);
         lower_labels(c);
     }
     return bound;
 }
 
-double cuts_bound(const struct extraction_problem *p, double *rest, double enough, struct cut_list *list)
+double cuts_bound(const struct extraction_problem *p, double *rest, double enough)
 {
     ARENA(arena);
     struct cutting c = {.problem = p, .rest = rest};
@@ -218,7 +201,7 @@ double cuts_bound(const struct extraction_problem *p, double *rest, double enoug
     c.dearest = arena_array(&arena, uint32_t, p->n_nodes + 1);
     c.choice = arena_array(&arena, uint32_t, p->n_classes + 1);
     c.zone = arena_array(&arena, uint8_t, p->n_classes + 1);
-    double bound = sum_cuts(&c, enough, list);
+    double bound = sum_cuts(&c, enough);
     labels_free(&c.labels);
     vec_free(&c.queue);
     vec_free(&c.cut);

@@ -14,13 +14,7 @@ struct whole_costs {
 void whole_costs_init(struct whole_costs *ret_costs, const struct extraction_problem *p);
 void whole_costs_free(struct whole_costs *costs);
 
-// Sets of nodes of which every selection has at least one. Those of cut i stand from first[i] to first[i + 1].
-struct cut_list {
-    VEC(uint32_t) first, nodes;
-};
-
 // Sum of the worth of the cuts, at most `enough` (then the search for more ends); INFINITY when the roots cannot be
 // built. `rest` (n_nodes items) begins as the costs and ends as what is left of them: any selection that has node n
-// costs at least the bound and rest[n]. The cuts are added to `list` (NULL: they are not kept).
-double cuts_bound(const struct extraction_problem *p, double *rest, double enough, struct cut_list *list);
-void cut_list_free(struct cut_list *list);
+// costs at least the bound and rest[n].
+double cuts_bound(const struct extraction_problem *p, double *rest, double enough);

@@ -4,13 +4,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct cut_list;
 struct extraction_problem;
 
 enum ilp_form {
     ILP_UNORDERED,   // the paper's constraints (1) to (3), one for each node and child: where there are no cycles
     ILP_ORDERED,     // with (4) and (5), a real order of the classes, within strongly connected components
-    ILP_SHORT,       // as ILP_UNORDERED, one constraint for each class and child: fewer and tighter
 };
 enum ilp_status {
     ILP_OPTIMAL,
@@ -21,10 +19,7 @@ enum ilp_status {
 };
 struct ilp_question {
     enum ilp_form form;
-    int max_nodes;                 // of the solver's tree; 0: no limit
-    double max_seconds;            // 0: no limit; results that it ends depend on the machine
-    const struct cut_list *cuts;   // (cuts.h) one row for each, which make bounds tighter; NULL: none
-    const uint32_t *start;         // a valid selection to begin with; NULL: none
+    double max_seconds;   // 0: no limit; results that it ends depend on the machine
     // Whether it is to end; asked 50 times in a second, while the solver works in a copy of this process. NULL: never.
     bool (*is_interrupted)(void *context);
     void *context;

@@ -4,7 +4,6 @@
 // What it takes for equal does not depend on the size of costs, which may be seconds: they are scaled.
 #include "core/system/forked_work.h"
 #include "egraph/extraction/components.h"
-#include "egraph/extraction/cuts.h"
 #include "egraph/extraction/ilp.h"
 #include "egraph/extraction/problem.h"
 #include <coin/Cbc_C_Interface.h>
@@ -13,9 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-struct pair {
-    uint32_t child, node;
-};
 struct row {
     VEC(int) columns;
     VEC(double) factors;
@@ -26,7 +22,6 @@ struct program {
     Cbc_Model *model;
     double scale;   // of costs in the program: a power of two
     struct row row;
-    VEC(struct pair) pairs;   // of one class, by child
 };
 
 bool ilp_is_available(void)
@@ -83,24 +78,6 @@ static void add_roots(struct program *p)
     }
 }
 
-static int compare_pairs(const void *a, const void *b)
-{
-    const struct pair *x = a, *y = b;
-    return x->child != y->child ? (x->child > y->child) - (x->child < y->child)
-                                : (x->node > y->node) - (x->node < y->node);
-}
-
-static void list_pairs(struct program *p, uint32_t class_id)
-{
-    vec_clear(&p->pairs);
-    for (uint32_t i = p->problem->first.items[class_id]; i < p->problem->first.items[class_id + 1]; i++) {
-        uint32_t node = p->problem->members.items[i];
-        for (uint32_t k = 0; k < extraction_n_children(p->problem, node); k++)
-            vec_push(&p->pairs, ((struct pair){extraction_children(p->problem, node)[k], node}));
-    }
-    vec_sort(&p->pairs, compare_pairs);
-}
-
 // A node that reads its own class is never taken; the sums over both sides would cancel.
 static void forbid_node(struct program *p, uint32_t node)
 {
@@ -108,23 +85,26 @@ static void forbid_node(struct program *p, uint32_t node)
     end_row(p, 'L', 0);
 }
 
-// Whoever of the class reads `child`, at most one is taken: so one row bounds their sum, where it is allowed to.
-static void add_children_of_class(struct program *p, uint32_t class_id)
+static bool is_repeated(const uint32_t *children, uint32_t i)
 {
-    list_pairs(p, class_id);
-    for (size_t i = 0, end; i < p->pairs.count; i = end) {
-        uint32_t child = p->pairs.items[i].child;
-        bool is_short = p->question->form == ILP_SHORT;
-        for (end = i; end < p->pairs.count && p->pairs.items[end].child == child && (is_short || end == i); end++) {
-            bool is_repeated = end && !compare_pairs(&p->pairs.items[end - 1], &p->pairs.items[end]);
-            if (child == class_id)
-                forbid_node(p, p->pairs.items[end].node);
-            else if (!is_repeated)
-                add_term(&p->row, p->pairs.items[end].node, 1);
-        }
-        if (!p->row.columns.count)
+    for (uint32_t k = 0; k < i; k++)
+        if (children[k] == children[i])
+            return true;
+    return false;
+}
+
+static void add_children(struct program *p, uint32_t node)
+{
+    const uint32_t *children = extraction_children(p->problem, node);
+    for (uint32_t i = 0; i < extraction_n_children(p->problem, node); i++) {
+        if (is_repeated(children, i))
             continue;
-        add_members(p, child, -1);
+        if (children[i] == p->problem->nodes.items[node].class_id) {
+            forbid_node(p, node);
+            continue;
+        }
+        add_term(&p->row, node, 1);
+        add_members(p, children[i], -1);
         end_row(p, 'L', 0);
     }
 }
@@ -158,21 +138,11 @@ static void add_order_by_components(struct program *p)
     add_order(p, component, size);
 }
 
-static void add_cuts(struct program *p, const struct cut_list *cuts)
-{
-    for (size_t i = 0; cuts && i + 1 < cuts->first.count; i++) {
-        for (uint32_t k = cuts->first.items[i]; k < cuts->first.items[i + 1]; k++)
-            add_term(&p->row, cuts->nodes.items[k], 1);
-        end_row(p, 'G', 1);
-    }
-}
-
 static void add_rows(struct program *p)
 {
     add_roots(p);
-    for (uint32_t c = 0; c < p->problem->n_classes; c++)
-        add_children_of_class(p, c);
-    add_cuts(p, p->question->cuts);
+    for (uint32_t n = 0; n < p->problem->n_nodes; n++)
+        add_children(p, n);
 }
 
 static void set_limits(struct program *p)
@@ -181,25 +151,10 @@ static void set_limits(struct program *p)
     Cbc_setParameter(p->model, "logLevel", "0");
     Cbc_setParameter(p->model, "ratioGap", "0");
     Cbc_setParameter(p->model, "allowableGap", "0");
-    if (p->question->max_nodes)
-        Cbc_setMaximumNodes(p->model, p->question->max_nodes);
     if (p->question->max_seconds > 0) {
         Cbc_setParameter(p->model, "timeMode", "elapsed");
         Cbc_setMaximumSeconds(p->model, p->question->max_seconds);
     }
-}
-
-static void set_start(struct program *p)
-{
-    LOCAL_VEC(int, columns);
-    LOCAL_VEC(double, values);
-    for (uint32_t c = 0; p->question->start && c < p->problem->n_classes; c++)
-        if (p->question->start[c] != EXTRACTION_NONE) {
-            vec_push(&columns, (int)p->question->start[c]);
-            vec_push(&values, 1.0);
-        }
-    if (columns.count)
-        Cbc_setMIPStartI(p->model, (int)columns.count, columns.items, values.items);
 }
 
 static void solve_undisturbed(Cbc_Model *model)
@@ -249,13 +204,11 @@ static enum ilp_status solve(const struct extraction_problem *p, const struct il
         add_order_by_components(&program);
     add_rows(&program);
     set_limits(&program);
-    set_start(&program);
     solve_undisturbed(program.model);
     enum ilp_status status = read_answer(&program, ret_choice, ret_bound);
     Cbc_deleteModel(program.model);
     vec_free(&program.row.columns);
     vec_free(&program.row.factors);
-    vec_free(&program.pairs);
     return status;
 }
 

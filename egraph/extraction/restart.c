@@ -1,8 +1,6 @@
-// Rank-restricted integer programs. Every class gets a rank, by an order that keeps the incumbent's nodes; only nodes
-// that read lower ranks alone may be taken. So no cycle is possible and none needs to be forbidden, and the rest of a
-// large e-graph is often small enough for an optimum; the cuts of its bound are rows of the program, without which
-// linear relaxations know next to nothing of shared costs. Another order with the same property follows, and so on: the
-// incumbent only gets better.
+// Rank-restricted problems. Every class gets a rank, by an order that keeps the incumbent's nodes; only nodes that read
+// lower ranks alone may be taken. So no cycle is possible, and the rest of a large e-graph is often small enough for
+// branch and bound. Another order with the same property follows, and so on: the incumbent only gets better.
 //
 // Orders come from label setting with prices by class: random ones, with classes first that the incumbent does not take
 // (so that those it takes may read them), or those that cost nothing (splits and concatenations), or both.
@@ -13,7 +11,6 @@
 #include "core/system/clock.h"
 #include "egraph/extraction/cuts.h"
 #include "egraph/extraction/greedy.h"
-#include "egraph/extraction/ilp.h"
 #include <math.h>
 #include <string.h>
 
@@ -57,13 +54,8 @@ static void order_classes(struct restarting *r, unsigned strategy)
     labels_set(&r->labels, &(struct label_pricing){r, price_of_class, rank_class}, r->settled);
 }
 
-static double seconds_left(const struct incumbent *i)
-{
-    return isfinite(i->deadline) ? fmax(0.01, i->deadline - clock_seconds()) : 0;
-}
-
 // The problem that is left under an order, without what cannot be cheaper than the incumbent. False: nothing is.
-static bool restrict_problem(struct restarting *r, struct reduction *ret_restricted, struct cut_list *ret_cuts)
+static bool restrict_problem(struct restarting *r, struct reduction *ret_restricted)
 {
     const struct incumbent *i = r->incumbent;
     struct reduction_limits limits = {.rank = r->rank, .is_dropped = r->is_dropped};
@@ -74,8 +66,7 @@ static bool restrict_problem(struct restarting *r, struct reduction *ret_restric
         struct whole_costs rests FREED_BY(whole_costs_free);
         whole_costs_init(&rests, &ret_restricted->problem);
         double fixed = i->root.fixed_cost + ret_restricted->fixed_cost;
-        double bound =
-            fixed + cuts_bound(&ret_restricted->problem, rests.cost, INFINITY, is_last ? ret_cuts : NULL) / rests.scale;
+        double bound = fixed + cuts_bound(&ret_restricted->problem, rests.cost, INFINITY) / rests.scale;
         for (uint32_t n = 0; n < ret_restricted->problem.n_nodes; n++)
             if (incumbent_excludes(i, bound + rests.cost[n] / rests.scale))
                 r->is_dropped[ret_restricted->node_of.items[n]] = true;
@@ -87,51 +78,28 @@ static bool restrict_problem(struct restarting *r, struct reduction *ret_restric
     }
 }
 
-static bool solve_by_program(const struct restarting *r, const struct reduction *restricted,
-                             const struct cut_list *cuts, uint32_t *choice)
-{
-    const struct extraction_problem *p = &restricted->problem;
-    double bound, cost;
-    LOCAL_ARRAY(uint32_t, start, p->n_classes + 1);
-    reduction_lower(restricted, r->choice, start);
-    bool has_start = extraction_settle(p, start, &cost) || extraction_greedy_dag(p, start, &cost);
-    const struct extraction_budget *budget = r->incumbent->budget;
-    struct ilp_question question = {ILP_SHORT, budget->ilp_nodes, seconds_left(r->incumbent)};
-    question.is_interrupted = budget->is_prompt ? budget->is_interrupted : NULL;
-    question.context = budget->context;
-    question.cuts = cuts;
-    question.start = has_start ? start : NULL;
-    enum ilp_status status = ilp_solve(p, &question, choice, &bound);
-    return status == ILP_OPTIMAL || status == ILP_FEASIBLE;
-}
-
 static bool solve_by_branching(const struct restarting *r, const struct extraction_problem *p, uint32_t *choice)
 {
-    struct extraction_budget budget = *r->incumbent->budget;
+    const struct incumbent *i = r->incumbent;
+    struct extraction_budget budget = *i->budget;
     struct extraction_answer answer;
     double cost;
     budget.branches /= 10;
     budget.restarts = 0;
-    budget.seconds = seconds_left(r->incumbent);
-    return r->incumbent->find_cheapest(p, &budget, 1, NULL, choice, &cost, &answer) > 0;
+    budget.seconds = isfinite(i->deadline) ? fmax(0.01, i->deadline - clock_seconds()) : 0;
+    return i->find_cheapest(p, &budget, 1, NULL, choice, &cost, &answer) > 0;
 }
 
 // Gives whether something cheaper was found.
-static bool solve_restricted(struct restarting *r, const struct reduction *restricted, const struct cut_list *cuts)
+static bool solve_restricted(struct restarting *r, const struct reduction *restricted)
 {
-    uint32_t *choice = mem_new_array(uint32_t, restricted->problem.n_classes + 1);
+    LOCAL_ARRAY(uint32_t, choice, restricted->problem.n_classes + 1);
     double cost;
-    uint32_t most = r->incumbent->budget->program_nodes;
-    bool is_small = !most || restricted->problem.n_nodes <= most;
-    bool is_found = is_small && ilp_is_available() ? solve_by_program(r, restricted, cuts, choice)
-                                                   : solve_by_branching(r, &restricted->problem, choice);
-    if (is_found) {
-        reduction_lift(restricted, choice, r->found);
-        incumbent_offer(r->incumbent, r->found);
-        is_found = extraction_settle(r->problem, r->found, &cost) && cost < r->cost;
-    }
-    mem_free_array(choice, restricted->problem.n_classes + 1);
-    if (!is_found)
+    if (!solve_by_branching(r, &restricted->problem, choice))
+        return false;
+    reduction_lift(restricted, choice, r->found);
+    incumbent_offer(r->incumbent, r->found);
+    if (!extraction_settle(r->problem, r->found, &cost) || cost >= r->cost)
         return false;
     memcpy(r->choice, r->found, r->problem->n_classes * sizeof *r->choice);
     r->cost = cost;
@@ -140,14 +108,9 @@ static bool solve_restricted(struct restarting *r, const struct reduction *restr
 
 static bool restart(struct restarting *r, unsigned strategy)
 {
-    struct reduction restricted;
-    struct cut_list cuts FREED_BY(cut_list_free) = {0};
+    struct reduction restricted FREED_BY(reduction_free) = {0};
     order_classes(r, strategy);
-    bool is_left = restrict_problem(r, &restricted, &cuts);
-    bool is_better = is_left && solve_restricted(r, &restricted, &cuts);
-    if (is_left)
-        reduction_free(&restricted);
-    return is_better;
+    return restrict_problem(r, &restricted) && solve_restricted(r, &restricted);
 }
 
 static uint64_t restart_until_spent(struct restarting *r)

@@ -31,7 +31,7 @@ static const struct option_spec specs[] = {
     {"branches", OPTION_INTEGER, FIELD(branches), .low = 0, .high = 1e9, .metavar = "N",
      .help = "problems that the branch and bound looks at, in each part of the e-graph"},
     {"restarts", OPTION_INTEGER, FIELD(restarts), .low = 0, .high = 1e9, .metavar = "N",
-     .help = "integer programs that an order of the classes restricts, in each part"},
+     .help = "problems that an order of the classes restricts, in each part"},
     {"seed", OPTION_INTEGER, FIELD(seed), .low = 0, .high = 1e15, .metavar = "N", .help = "of those orders"},
     {"program-seconds", OPTION_REAL, FIELD(program_seconds), .low = 0, .high = 1e6, .metavar = "SECONDS",
      .help = "also solve the whole as Tensat's integer program, with order constraints where there are cycles, for at "
@@ -112,7 +112,6 @@ static void print_best(struct extracting *e)
     budget.seed = (uint64_t)e->arguments->seed;
     budget.seconds = e->arguments->seconds;
     budget.is_interrupted = is_interrupted;
-    budget.is_prompt = true;
     double started = clock_seconds();
     e->n_found = extraction_find_cheapest(&e->problem, &budget, (uint32_t)e->arguments->cheapest, NULL, e->choices,
                                           e->costs, &e->answer);
@@ -121,8 +120,6 @@ static void print_best(struct extracting *e)
            (unsigned long)a->branches, (unsigned long)a->restarts);
     for (uint32_t i = 1; i < e->n_found; i++)
         printf("%17u. %12.6g\n", i + 1, e->costs[i]);
-    if (!ilp_is_available())
-        printf("this build was made without CBC: restarts are solved by branch and bound\n");
 }
 
 static void add_selection(struct text *out, const struct extracting *e, uint32_t place)

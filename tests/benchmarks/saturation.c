@@ -1,9 +1,8 @@
 // `benchmark_saturation RULES MODEL.onnx [option=value ...]`: what exploring a model's e-graph takes, and what
 // extraction makes of it under made-up costs, as one line of JSON. Options: nodes, rounds, k_multi, threads, cycles (0
-// kept, 1 vanilla, 2 efficient), restarts (of the integer program; 0: greedy alone), branches, ilp_nodes, program (most
-// nodes of a program; 0: any), seconds, fake (1: costs of the fake device, which fuses, instead), searches (1: whole
-// searches instead: backtracking, saturation alone, and both), budget (of the former before saturation alone),
-// egraphs (most of them one after the other), egraph_rules (a file; otherwise RULES), matches (of a rule in a round
+// kept, 1 vanilla, 2 efficient), restarts (0: greedy alone), branches, seconds, fake (1: costs of the fake device, which
+// fuses, instead), searches (1: whole searches instead: backtracking, saturation alone, and both), budget (of the former
+// before saturation alone), egraphs (most of them one after the other), egraph_rules (a file; otherwise RULES), matches (of a rule in a round
 // before it is banned; 0: any), form (an enum ilp_form) and program_seconds (more than 0: Tensat's integer program of that
 // form instead, for at most that time).
 #include "optimizer/search/saturation/saturation.h"
@@ -30,8 +29,8 @@
 #include <time.h>
 
 struct arguments {
-    long nodes, rounds, k_multi, threads, cycles, restarts, branches, ilp_nodes, seconds, fake, searches, program,
-        budget, egraphs, form, program_seconds, matches;
+    long nodes, rounds, k_multi, threads, cycles, restarts, branches, seconds, fake, searches, budget, egraphs, form,
+        program_seconds, matches;
     const char *egraph_rules;
     size_t n_first;       // rules that backtracking has
     bool *is_of_egraph;   // by number; NULL: all are
@@ -45,9 +44,8 @@ static void read_option(struct arguments *a, const char *text)
     } known[] = {{"nodes=", &a->nodes},       {"rounds=", &a->rounds},
                  {"k_multi=", &a->k_multi},   {"threads=", &a->threads},
                  {"cycles=", &a->cycles},     {"restarts=", &a->restarts},
-                 {"branches=", &a->branches}, {"ilp_nodes=", &a->ilp_nodes},
-                 {"seconds=", &a->seconds},   {"fake=", &a->fake},
-                 {"searches=", &a->searches}, {"program=", &a->program},
+                 {"branches=", &a->branches}, {"seconds=", &a->seconds},
+                 {"fake=", &a->fake},         {"searches=", &a->searches},
                  {"budget=", &a->budget},     {"egraphs=", &a->egraphs},
                  {"form=", &a->form},         {"program_seconds=", &a->program_seconds},
                  {"matches=", &a->matches}};
@@ -175,9 +173,7 @@ static void extract_all_ways(const struct exploration *x, double cpu, const stru
     struct candidates all;
     budget.restarts = (uint64_t)a->restarts;
     budget.branches = (uint64_t)a->branches;
-    budget.ilp_nodes = (int)a->ilp_nodes;
     budget.seconds = (double)a->seconds;
-    budget.program_nodes = (uint32_t)a->program;
     double started = cpu_seconds();
     candidates_find(&all, x->e, cost, a->restarts ? &budget : NULL, outputs, n_outputs);
     tell(x, cpu, &all, cpu_seconds() - started, cost->graph_seconds(cost->context, g));
@@ -238,7 +234,6 @@ int main(int argc, char **argv)
                           .threads = 1,
                           .cycles = CYCLES_EFFICIENT,
                           .branches = 1000,
-                          .ilp_nodes = 1000,
                           .matches = exploration_standard_options.most_matches,
                           .egraphs = (long)saturation_standard_options.most_egraphs};
     struct error error = {.code = EXIT_BAD_INPUT};

@@ -17,7 +17,6 @@ static void extract(const struct extraction_problem *p)
     FUZZ_REQUIRE(extraction_greedy_dag(p, choice, &dags) == is_possible);
     budget.branches = 10;
     budget.restarts = 2;
-    budget.ilp_nodes = 10;
     FUZZ_REQUIRE(extraction_find_cheapest(p, &budget, 1, NULL, choice, &cost, &answer) == is_possible);
     if (is_possible)
         FUZZ_REQUIRE(extraction_settle(p, choice, &best) && best == answer.cost && best <= trees && best <= dags &&

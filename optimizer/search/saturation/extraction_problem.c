@@ -136,7 +136,6 @@ static struct extraction_budget budget_of(const struct extraction_budget *whole,
     struct extraction_budget b = *whole;
     b.branches = scaled(b.branches, 0, n_nodes);
     b.restarts = scaled(b.restarts, 1, n_nodes);
-    b.ilp_nodes = (int)scaled((uint64_t)b.ilp_nodes, 1, n_nodes);
     return b;
 }
 

@@ -18,7 +18,7 @@ const struct saturation_options saturation_standard_options = {
                     .most_matches = 1000,
                     .ban = 5,
                     .filtering = CYCLES_EFFICIENT},
-    .extraction = {.branches = 300, .restarts = 4, .patience = 2, .ilp_nodes = 100, .program_nodes = 1000, .seed = 1},
+    .extraction = {.branches = 300, .restarts = 4, .patience = 2, .seed = 1},
     .least_gain = 0.0001,
     .most_egraphs = 20,
     .most_unknown = UINT32_MAX,
@@ -121,11 +121,10 @@ static const struct candidate *choose_measured(struct saturation *s, const struc
 static double price(const struct saturation *s, const struct candidate *c, bool is_measured)
 {
     const struct cost_model *cost = s->cost;
-    struct graph g;
+    struct graph g FREED_BY(graph_free);
     double seconds = INFINITY;
     if (build(s, c, &g) && graph_is_within(&g, &s->options->weights))
         seconds = (is_measured ? cost->graph_seconds : cost->known_seconds)(cost->context, &g);
-    graph_free(&g);
     return isnan(seconds) ? INFINITY : seconds;
 }
 
@@ -248,7 +247,7 @@ enum outcome { NOTHING_BETTER, BETTER, REFUTED };
 // REFUTED: a rule was, by its part in what was extracted, which is not taken then.
 static enum outcome extract(struct saturation *s)
 {
-    struct derivation d = {0};
+    struct derivation d FREED_BY(derivation_free) = {0};
     struct candidates all FREED_BY(candidates_free);
     double seconds = INFINITY;
     struct extraction_budget budget = s->options->extraction;
@@ -263,7 +262,6 @@ static enum outcome extract(struct saturation *s)
         add_figures(s, &all);
     if (best && is_right)
         adopt(s, best, &d, seconds);
-    derivation_free(&d);
     return !is_right ? REFUTED : best ? BETTER : NOTHING_BETTER;
 }
 
