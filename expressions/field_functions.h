@@ -153,49 +153,11 @@ static inline uint64_t rounded(uint64_t key, enum scalar_function fn, uint64_t v
 static inline uint64_t apply(uint64_t key, enum scalar_function fn, uint64_t a, uint64_t b, uint64_t c)
 {
     switch (fn) {
-    case FN_ADD:
-        return field_add(a, b);
-    case FN_SUB:
-        return field_sub(a, b);
-    case FN_MUL:
-        return field_mul(a, b);
-    case FN_NEG:
-        return field_sub(0, a);
-    case FN_DIV:
-        return field_mul(a, field_inverse(b));
-    case FN_RECIPROCAL:
-        return field_inverse(a);
-    case FN_POW:
-        return power(key, a, b);
-    case FN_MAX:
-        return is_below(key, a, b) ? b : a;
-    case FN_MIN:
-        return is_below(key, a, b) ? a : b;
-    case FN_RELU:
-        return order_preserving_relu(key, a);
-    case FN_FLOOR:
-    case FN_CEIL:
-    case FN_ROUND:
-    case FN_TRUNC:
-        return rounded(key, fn, a);
-    case FN_EQUAL:
-        return a == b;
-    case FN_LESS:
-        return is_below(key, a, b);
-    case FN_LESS_EQUAL:
-        return !is_below(key, b, a);
-    case FN_AND:
-        return a && b;
-    case FN_OR:
-        return a || b;
-    case FN_XOR:
-        return !a != !b;
-    case FN_NOT:
-        return !a;
-    case FN_IS_NAN:
-        return 0;
-    case FN_WHERE:
-        return a ? b : c;
+#define FIELD_FUNCTION(enumerator, c_expression)                                                                       \
+    case FN_##enumerator:                                                                                              \
+        return c_expression;
+#include "expressions/field_functions.def"
+#undef FIELD_FUNCTION
     default:
         return pseudo_random(key, fn, a, b, c);
     }

@@ -28,57 +28,26 @@ static double magnitude_of_read(const struct bounded_definition *b, const struct
     return stage->has_body ? magnitude_of(b, stage->body) : UNKNOWN;
 }
 
+static double magnitude_of_function(enum scalar_function fn, double a, double b, double c)
+{
+    switch (fn) {
+#define FUNCTION(enumerator, name, arity, c_expression, magnitude)                                                     \
+    case FN_##enumerator:                                                                                              \
+        return magnitude;
+#include "expressions/functions.def"
+#undef FUNCTION
+    case FN_COUNT:
+        break;
+    }
+    return UNKNOWN;
+}
+
 static double magnitude_of_application(const struct bounded_definition *b, const struct expr_node *n)
 {
     double of[3];
     for (int i = 0; i < 3; i++)
         of[i] = i < function_arity(n->fn) ? magnitude_of(b, n->operands[i]) : 0;
-    switch ((enum scalar_function)n->fn) {
-    case FN_ADD:
-    case FN_SUB:
-        return of[0] + of[1];
-    case FN_MUL:
-        return of[0] * of[1];
-    case FN_NEG:
-    case FN_RELU:
-    case FN_ABS:
-    case FN_TRUNC:
-    case FN_FMOD:
-    case FN_ASINH:
-        return of[0];
-    case FN_FLOOR:
-    case FN_CEIL:
-    case FN_ROUND:
-        return ceil(of[0]);
-    case FN_MAX:
-    case FN_MIN:
-        return larger(of[0], of[1]);
-    case FN_WHERE:
-        return larger(of[1], of[2]);
-    case FN_EXP:
-    case FN_SINH:
-    case FN_COSH:
-        return exp(of[0]);
-    case FN_SQRT:
-        return sqrt(of[0]);
-    case FN_SIGMOID:
-    case FN_TANH:
-    case FN_ERF:
-    case FN_SIGN:
-    case FN_SIN:
-    case FN_COS:
-    case FN_LESS:
-    case FN_LESS_EQUAL:
-    case FN_EQUAL:
-    case FN_AND:
-    case FN_OR:
-    case FN_XOR:
-    case FN_NOT:
-    case FN_IS_NAN:
-        return 1;
-    default:
-        return UNKNOWN;
-    }
+    return magnitude_of_function((enum scalar_function)n->fn, of[0], of[1], of[2]);
 }
 
 static double magnitude_of_reduction(const struct bounded_definition *b, const struct expr_node *n)

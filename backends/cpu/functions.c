@@ -137,7 +137,7 @@ INLINED float fast_log(float x)
 #define erf(x) fast_erf(x)
 #define log(x) fast_log(x)
 
-#define FUNCTION(enumerator, function_label, arity, c_expression)                                                      \
+#define FUNCTION(enumerator, function_label, arity, c_expression, magnitude)                                           \
     case FN_##enumerator:                                                                                              \
         EACH_ENTRY                                                                                                     \
         {                                                                                                              \
