@@ -171,12 +171,7 @@ static void *prepare_conv(const struct step_request *r)
 const struct cpu_kernel cpu_kernel_conv = {
     .base = {.name = "conv", .accepts_epilogue = accepts_epilogue},
     .prepare = prepare_conv,
-    .run = cpu_primitive_run,
-    .scratch_bytes = cpu_primitive_scratch_bytes,
-    .weights = cpu_primitive_weights,
-    .packed_operand = cpu_primitive_packed_operand,
-    .describe_weights = cpu_primitive_describe_weights,
-    .free = cpu_primitive_free,
+    CPU_PRIMITIVE_WITH_WEIGHTS,
 };
 
 // --- Winograd --------------------------------------------------------------------------------------------------------
@@ -215,11 +210,6 @@ static void *prepare_winograd(const struct step_request *r)
 static const struct cpu_kernel winograd_kernel = {
     .base = {.name = "conv"},
     .prepare = prepare_winograd,
-    .run = cpu_primitive_run,
-    .scratch_bytes = cpu_primitive_scratch_bytes,
-    .weights = cpu_primitive_weights,
-    .packed_operand = cpu_primitive_packed_operand,
-    .describe_weights = cpu_primitive_describe_weights,
-    .free = cpu_primitive_free,
+    CPU_PRIMITIVE_WITH_WEIGHTS,
 };
 const struct cpu_way cpu_way_winograd = {"winograd", takes_winograd, list_winograd, &winograd_kernel};

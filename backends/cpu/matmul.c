@@ -115,12 +115,7 @@ static void *prepare_linear(const struct step_request *r)
 const struct cpu_kernel cpu_kernel_linear = {
     .base = {.name = "linear", .accepts_epilogue = accepts_linear_epilogue},
     .prepare = prepare_linear,
-    .run = cpu_primitive_run,
-    .scratch_bytes = cpu_primitive_scratch_bytes,
-    .weights = cpu_primitive_weights,
-    .packed_operand = cpu_primitive_packed_operand,
-    .describe_weights = cpu_primitive_describe_weights,
-    .free = cpu_primitive_free,
+    CPU_PRIMITIVE_WITH_WEIGHTS,
 };
 
 // --- matmul ----------------------------------------------------------------------------------------------------------

@@ -32,3 +32,8 @@ size_t cpu_primitive_weights(const void *state, char **ret_weights);
 int cpu_primitive_packed_operand(const void *state);
 bool cpu_primitive_describe_weights(const void *state, struct packing *ret_packing);
 void cpu_primitive_free(void *state);
+// All of them, of a kernel with weights.
+#define CPU_PRIMITIVE_WITH_WEIGHTS                                                                                     \
+    .run = cpu_primitive_run, .scratch_bytes = cpu_primitive_scratch_bytes, .weights = cpu_primitive_weights,          \
+    .packed_operand = cpu_primitive_packed_operand, .describe_weights = cpu_primitive_describe_weights,                \
+    .free = cpu_primitive_free

@@ -100,7 +100,7 @@ void *cpu_prepare(const struct step_request *r, const struct cpu_kernel **ret_ke
 
 // --- excerpts --------------------------------------------------------------------------------------------------------
 //
-// The first axis of the result is that of images, products or rows, and that of the first operand, too.
+// The first axis of the result is that of images or rows, and that of the first operand, too.
 
 static bool has_epilogue_of_result(const struct step *step)
 {
@@ -114,25 +114,17 @@ static bool has_epilogue_of_result(const struct step *step)
 
 static bool has_items(const struct step *step)
 {
-    bool is_known = step->kernel == &cpu_kernel_conv.base || step->kernel == &cpu_kernel_linear.base ||
-                    step->kernel == &cpu_kernel_matmul.base;
+    bool is_known = step->kernel == &cpu_kernel_conv.base || step->kernel == &cpu_kernel_linear.base;
     return is_known && step->n_parts == 0 && step->n_results == 1 && has_epilogue_of_result(step) &&
            step->results[0].dim[0] > 1 && step->operands[0].dim[0] % step->results[0].dim[0] == 0 &&
            (step->operands[0].block == 0 || step->operands[0].block_axis > 0);
 }
 
-// Has the second operand one matrix for each of the products?
-static bool has_matrices(const struct step *step)
-{
-    const struct view *y = &step->operands[1], *z = &step->results[0];
-    return step->kernel == &cpu_kernel_matmul.base && z->rank > 2 && y->rank == z->rank && y->dim[0] == z->dim[0];
-}
-
 static double wanted_operations(const struct cpu_backend *b, const struct plan *plan, const struct step *step)
 {
     const struct view *weights = &step->operands[CPU_PACKED_OPERAND];
-    bool are_shared = plan_keeps(plan, weights->memory) && !has_matrices(step);
-    double bytes = are_shared ? (double)view_elements(weights) * (double)dtype_size(weights->dtype) : 0;
+    double bytes =
+        plan_keeps(plan, weights->memory) ? (double)view_elements(weights) * (double)dtype_size(weights->dtype) : 0;
     return fmax(b->threads * OPERATIONS_OF_EXCERPT, OPERATIONS_FOR_A_BYTE * bytes);
 }
 
@@ -161,8 +153,6 @@ const struct step *cpu_excerpt(const struct cpu_backend *b, const struct plan *p
     e->step.results = &e->result;
     e->operands[0].dim[0] = e->operands[0].dim[0] / n * taken;
     e->result.dim[0] = taken;
-    if (has_matrices(step))
-        e->operands[1].dim[0] = taken;
     if (step->n_loops) {
         e->epilogue = step->loops[0];
         e->epilogue.dim[0] = taken;

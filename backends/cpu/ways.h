@@ -39,8 +39,8 @@ const struct cpu_kernel *cpu_kernel_of(const struct plan *plan, const struct ste
 // Prepares a step by its choice, or in the standard way where that cannot be had. NULL: failed, as of prepare.
 void *cpu_prepare(const struct step_request *r, const struct cpu_kernel **ret_kernel);
 
-// An excerpt: a few of a step's images, of its products, or of its rows where it is one product. They tell its ways
-// apart where all of it takes long. Kernels go by what views say, so that an excerpt is a step like others, over the
+// An excerpt: a few of a step's images, or of its rows where it is a product. They tell its ways apart where all of it
+// takes long. Kernels go by what views say, so that an excerpt is a step like others, over the
 // same memory.
 struct excerpt {
     struct step step;   // with views and an epilogue of its own
