@@ -42,13 +42,9 @@ static bool estimate_runnable(const struct estimator *e, const struct graph *g, 
 static bool estimate_cut(const struct estimator *e, const struct graph *g, const struct cut_plan *cut,
                          struct estimate *ret_estimate)
 {
-    struct graph runnable;
+    struct graph runnable FREED_BY(graph_free);
     *ret_estimate = (struct estimate){.seconds = INFINITY};
-    if (!graph_cut(&runnable, g, NULL, cut))
-        return true;
-    bool is_known = estimate_runnable(e, &runnable, ret_estimate);
-    graph_free(&runnable);
-    return is_known;
+    return !graph_cut(&runnable, g, NULL, cut) || estimate_runnable(e, &runnable, ret_estimate);
 }
 
 static void add_estimate(struct estimate *sum, const struct estimate *more)

@@ -30,7 +30,7 @@ static bool can_be_judged(const struct optimizing *o)
 // A cost database that lacks steps of the result is not silent about it.
 static void tell_of_guesses(const struct optimizing *o)
 {
-    struct graph runnable;
+    struct graph runnable FREED_BY(graph_free) = {0};
     struct estimate estimate;
     TEXT(text);
     struct error error = {0};
@@ -43,7 +43,6 @@ static void tell_of_guesses(const struct optimizing *o)
                     estimate.n_guessed, estimate.n_steps, plural_ending(estimate.n_steps));
         log_info(o->options->log, "guessed costs:\n%s", text.chars);
     }
-    graph_free(&runnable);
 }
 
 // The rewritten model may take more memory than the original.
@@ -63,17 +62,12 @@ static bool is_typed_at_probes(struct optimizing *o)
 {
     bool is_typed = true;
     for (int k = 0; is_typed && k < N_PROBES; k++) {
-        struct graph before, after;
+        struct graph before FREED_BY(graph_free) = {0}, after FREED_BY(graph_free) = {0};
         struct cut_plan at = o->inputs.cut;
         memcpy(at.binding, o->model.sizes.probes[k], sizeof at.binding);
-        if (!graph_cut(&before, &o->model.graph, &o->results.found.graph, &at))
-            return false;
-        is_typed = graph_cut(&after, &o->results.found.graph, &o->model.graph, &at);
-        if (is_typed) {
-            is_typed = graphs_have_equal_outputs(&before, &after);
-            graph_free(&after);
-        }
-        graph_free(&before);
+        is_typed = graph_cut(&before, &o->model.graph, &o->results.found.graph, &at) &&
+                   graph_cut(&after, &o->results.found.graph, &o->model.graph, &at) &&
+                   graphs_have_equal_outputs(&before, &after);
     }
     return is_typed;
 }

@@ -127,14 +127,12 @@ static const struct imported_value *inputs_at_profile(struct optimizing *o, stru
 static bool read_given_inputs(struct optimizing *o)
 {
     size_t n = o->model.inputs.count;
-    struct graph g;
+    struct graph g FREED_BY(graph_free) = {0};
     if (!o->options->inputs)
         return true;
     const struct imported_value *inputs = inputs_at_profile(o, &g);
     o->inputs.given = (struct model_inputs){n, arena_array(&o->arena, struct tensor_value, n + 1)};
-    bool is_read = npy_read_inputs(o->options->inputs, &g, inputs, n, o->inputs.given.values, &o->arena, o->error);
-    graph_free(&g);
-    return is_read;
+    return npy_read_inputs(o->options->inputs, &g, inputs, n, o->inputs.given.values, &o->arena, o->error);
 }
 
 // Neither here nor in the runtime is anything compared: only a device that runs does, or ONNX Runtime.
@@ -189,14 +187,13 @@ static void allow_errors(struct optimizing *o)
 // A model that cannot be run cannot be checked: better said before the search than after.
 static bool has_room_for_check(struct optimizing *o)
 {
-    struct graph runnable;
+    struct graph runnable FREED_BY(graph_free) = {0};
     if (!backend_can_run(o->checker) || (o->options->is_check_skipped && !optimizing_is_timed(o)))
         return true;
     graph_cut(&runnable, &o->model.graph, NULL, &o->inputs.cut);
-    bool has_room = backend_has_room(o->checker, &runnable, NULL, o->error);
-    graph_free(&runnable);
-    return has_room || error_set_code(o->error, EXIT_UNSUPPORTED, o->options->input,
-                                      "%s; --no-check --no-measure optimizes without running it", o->error->message);
+    return backend_has_room(o->checker, &runnable, NULL, o->error) ||
+           error_set_code(o->error, EXIT_UNSUPPORTED, o->options->input,
+                          "%s; --no-check --no-measure optimizes without running it", o->error->message);
 }
 
 // Sizes of the user's arrays, for the symbols that stand in their shapes; 0: none.

@@ -77,7 +77,8 @@ static bool record_attempt(struct optimizing *o, struct pair *pair, int i, int a
 // Until all outputs tell something: numbers are looked for at which the original is finite, and not constant.
 static bool record_original(struct optimizing *o, struct pair *pair)
 {
-    output_comparisons all = {0}, more = {0};
+    LOCAL_LIST(output_comparisons, all);
+    LOCAL_LIST(output_comparisons, more);
     double started = clock_seconds();
     bool is_done = true;
     for (int attempt = 0; is_done && attempt < INPUT_ATTEMPTS; attempt++) {
@@ -95,8 +96,6 @@ static bool record_original(struct optimizing *o, struct pair *pair)
             pair->is_recorded[attempt] |= more.items[i].is_trustworthy && !all.items[i].is_trustworthy;
         outputs_merge(&all, &more);
     }
-    vec_free(&all);
-    vec_free(&more);
     return is_done;
 }
 
@@ -320,7 +319,7 @@ bool optimizing_judge(struct optimizing *o)
 // Before anything is searched, so that costs are those of what is taken. No failure matters: what is written is judged.
 void optimizing_judge_kernels(struct optimizing *o)
 {
-    struct graph runnable;
+    struct graph runnable FREED_BY(graph_free) = {0};
     struct error error = {0};
     bool is_wanted = o->backend->options.error_budget > 0 && !o->options->is_check_skipped && !interrupt_requested();
     if (!is_wanted || !graph_cut(&runnable, &o->model.graph, NULL, &o->inputs.cut))
@@ -331,7 +330,6 @@ void optimizing_judge_kernels(struct optimizing *o)
     o->backend->policy = o->results.policies[0];
     model_free(prepare_within_by_policy(&request, &o->report.costs.within[0], &error));
     phases_enter(&o->time.phases, former);
-    graph_free(&runnable);
 }
 
 static bool compare_here(struct optimizing *o, bool *ret_agrees)

@@ -66,14 +66,11 @@ static void mark_class(const struct region_contest *c, const struct region_class
 static double estimated_change(const struct region_contest *c, const struct region_class *k, double before)
 {
     struct estimator e = optimizing_estimator(c->o);
-    struct graph only;
+    struct graph only FREED_BY(graph_free) = {0};
     LOCAL_ZEROS(bool, is_taken, c->regions.count + 1);
     mark_class(c, k, is_taken);
-    double change = NAN;
-    if (rewritten_regions_take(&c->regions, is_taken, &only)) {
-        change = estimator_known_seconds(&e, &only) - before;
-        graph_free(&only);
-    }
+    bool is_made = rewritten_regions_take(&c->regions, is_taken, &only);
+    double change = is_made ? estimator_known_seconds(&e, &only) - before : NAN;
     return isfinite(change) ? change : 0;
 }
 
@@ -133,7 +130,7 @@ static bool is_time_over(const struct region_contest *c)
 // Is the model faster with it, and with what was kept so far? What cannot be timed is believed.
 static bool gains(struct region_contest *c, const struct region_class *k)
 {
-    struct graph without, with;
+    struct graph without FREED_BY(graph_free) = {0}, with FREED_BY(graph_free) = {0};
     struct side_by_side times;
     bool is_faster = k->change <= 0;
     LOCAL_ZEROS(bool, is_taken, c->regions.count + 1);
@@ -149,9 +146,7 @@ static bool gains(struct region_contest *c, const struct region_class *k)
                      k->kinds.count, plural_ending(k->kinds.count), -1e3 * k->change, times.gain.ratio,
                      k->kinds.count == 1 ? "it" : "them");
         }
-        graph_free(&with);
     }
-    graph_free(&without);
     return is_faster;
 }
 

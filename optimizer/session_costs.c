@@ -76,13 +76,10 @@ static bool is_original(const struct sized *s)
 // How many times slower than noted the original is now, of which a run took so long.
 static double note_original_again(const struct sized *s, double seconds)
 {
-    struct graph original;
-    double slower = 1;
-    if (graph_cut(&original, &s->o->model.graph, NULL, s->cut)) {
-        slower = step_costs_note_original_again(s->o->search.step_costs, &original, seconds);
-        graph_free(&original);
-    }
-    return slower;
+    struct graph original FREED_BY(graph_free);
+    return graph_cut(&original, &s->o->model.graph, NULL, s->cut)
+               ? step_costs_note_original_again(s->o->search.step_costs, &original, seconds)
+               : 1;
 }
 
 static bool profile_files(struct sized *s, const char *const paths[2], const struct numbered_nodes *nodes,
@@ -106,7 +103,7 @@ static bool profile(struct sized *s, struct error *error)
 {
     struct onnx_model *model;
     struct exported_types types;
-    struct numbered_nodes nodes;
+    struct numbered_nodes nodes FREED_BY(numbered_nodes_free) = {0};
     struct runtime_file file = {{0}, {0}}, beside = {{0}, {0}};
     if (!optimizing_export(s->o, s->whole, &model, &types, error))
         return false;
@@ -116,7 +113,6 @@ static bool profile(struct sized *s, struct error *error)
                    profile_files(s, (const char *[]){file.path, is_original(s) ? NULL : beside.path}, &nodes, error);
     runtime_file_remove(&beside);
     runtime_file_remove(&file);
-    numbered_nodes_free(&nodes);
     return is_done;
 }
 

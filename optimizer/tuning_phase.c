@@ -107,13 +107,12 @@ static void tune_kernels(struct optimizing *o, const struct graph *g)
 
 void optimizing_tune_original(struct optimizing *o)
 {
-    struct graph runnable;
+    struct graph runnable FREED_BY(graph_free);
     if (!graph_cut(&runnable, &o->model.graph, NULL, &o->inputs.cut))
         return;
     enum phase before = phases_enter(&o->time.phases, PHASE_TUNING);
     tune_kernels(o, &runnable);
     phases_enter(&o->time.phases, before);
-    graph_free(&runnable);
 }
 
 // --- all passes ------------------------------------------------------------------------------------------------------
@@ -197,12 +196,10 @@ void optimizing_tune_passes(struct optimizing *o)
 static double gain_of(struct optimizing *o, const struct untuned *u, size_t finalist)
 {
     ARENA(arena);
-    struct graph graph = {0};
+    struct graph graph FREED_BY(graph_free) = {0};
     struct contender ways[2] = {u->way};
     bool is_found = u->way.choices && find_winner(o, finalist, &arena, &graph, &ways[1]);
-    double gain = is_found ? contenders_gain(o, ways) : 0;
-    graph_free(&graph);
-    return gain;
+    return is_found ? contenders_gain(o, ways) : 0;
 }
 
 bool optimizing_adopt_tuned(struct optimizing *o, struct untuned *u, size_t finalist)

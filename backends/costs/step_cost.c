@@ -175,7 +175,7 @@ static bool recall_otherwise(struct backend *b, const struct plan *plan, const s
 {
     bool is_known = false;
     for (int way = 0; !is_known && way < (b->options.never_measures ? 3 : 1); way++) {
-        struct step_key key = {{0}, 1};
+        struct step_key key FREED_BY(step_key_free) = {{0}, 1};
         if (way == 1)
             key.n_parts = step_print_key(&key.text, plan, step);
         else
@@ -184,7 +184,6 @@ static bool recall_otherwise(struct backend *b, const struct plan *plan, const s
             add_context(b, plan, step, &key.text);
         text_add(&key.text, marks_of_precision[precision]);
         is_known = recall(b, &key, ret_cost);
-        step_key_free(&key);
     }
     return is_known;
 }

@@ -71,7 +71,7 @@ double memory_probe_usual(const struct memory_probe *p)
 // The cost of reads that nothing came between: with few of them it is doubtful.
 static struct step_cost measure_read(struct memory_probe *p)
 {
-    double *samples = mem_new_array(double, N_SAMPLES);
+    LOCAL_ARRAY(double, samples, N_SAMPLES);
     size_t n = 0;
     for (int i = 0; i < N_WARMING_UP; i++)
         memory_probe_read(p);
@@ -81,7 +81,6 @@ static struct step_cost measure_read(struct memory_probe *p)
         n += !lap.is_disturbed;
     }
     struct sample_summary summary = sample_summarize(samples, n ? n : 1);
-    mem_free_array(samples, N_SAMPLES);
     return (struct step_cost){.seconds = summary.median, .spread = summary.spread, .is_doubtful = n < LEAST_QUIET};
 }
 

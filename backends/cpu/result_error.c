@@ -22,7 +22,7 @@ struct comparing {
     struct step step;   // without the epilogue
     struct tile_step tile;
     int64_t weight_distances[4];
-    struct arena arena;
+    struct arena *arena;
     char **memory;
     struct place places[N_PLACES];
 };
@@ -182,19 +182,20 @@ static bool define(struct comparing *c, const struct step_request *r)
 static void give_memory(struct comparing *c, const struct view *v)
 {
     if (!c->memory[v->memory])
-        c->memory[v->memory] = arena_alloc(&c->arena, (elements_of(c, v->memory) + 16) * sizeof(float), 64);
+        c->memory[v->memory] = arena_alloc(c->arena, (elements_of(c, v->memory) + 16) * sizeof(float), 64);
     memset(c->memory[v->memory], 0, elements_of(c, v->memory) * sizeof(float));
 }
 
 bool cpu_result_error(const struct step_request *r, const char *choice, struct result_error *ret_error)
 {
+    ARENA(arena);
     struct comparing c;
     struct result_error largest = {.excess = LEAST_ERROR};
     bool is_done = define(&c, r);
     if (!is_done)
         return false;
-    arena_init(&c.arena);
-    c.memory = arena_array(&c.arena, char *, r->plan->memory.count + 1);
+    c.arena = &arena;
+    c.memory = arena_array(&arena, char *, r->plan->memory.count + 1);
     give_memory(&c, &c.step.operands[0]);
     give_memory(&c, &c.step.operands[1]);
     give_memory(&c, &c.step.results[0]);
@@ -202,6 +203,5 @@ bool cpu_result_error(const struct step_request *r, const char *choice, struct r
         is_done = compare_on(&c, data, choice, &largest);
     if (is_done)
         *ret_error = largest;
-    arena_free(&c.arena);
     return is_done;
 }

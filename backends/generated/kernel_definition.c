@@ -200,7 +200,10 @@ static void add_bounds(struct writing *w, struct text *out, const struct expr_no
 
 static int use_read(struct writing *w, const struct expr_node *n)
 {
-    struct text bounds = {0}, place = {0}, load = {0}, outside = {0};
+    TEXT(bounds);
+    TEXT(place);
+    TEXT(load);
+    TEXT(outside);
     int pointer = 0, name = 0;
     add_pointer(w, n->value, false, &pointer);
     if (n->b != OUTSIDE_NEVER)
@@ -217,10 +220,6 @@ static int use_read(struct writing *w, const struct expr_node *n)
     } else {
         name = new_value(w, "const ", load.chars);
     }
-    text_free(&bounds);
-    text_free(&place);
-    text_free(&load);
-    text_free(&outside);
     return name;
 }
 
@@ -239,7 +238,8 @@ static int use_application(struct writing *w, const struct expr_node *n)
 // Nested reductions by one function have one sum.
 static int use_reduction(struct writing *w, const struct expr_node *n)
 {
-    struct text start = {0}, call = {0};
+    TEXT(start);
+    TEXT(call);
     char values[3][VALUE_NAME_SIZE];
     int depth = 0;
     uint8_t fn = n->fn;
@@ -257,8 +257,6 @@ static int use_reduction(struct writing *w, const struct expr_node *n)
     for (; depth > 0; depth--)
         text_add(&w->k.body, "}\n");
     leave_scope(w, mark);
-    text_free(&start);
-    text_free(&call);
     return name;
 }
 

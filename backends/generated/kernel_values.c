@@ -108,7 +108,7 @@ static void add_stores(const struct loop_values *v)
 {
     const struct loop *loop = v->loop;
     for (int i = 0; i < loop->n_results; i++) {
-        struct text place = {0};
+        TEXT(place);
         char value[VALUE_NAME_SIZE];
         int pointer = v->pointers[loop->n_operands + i];
         add_place(v, &place, loop->n_operands + i);
@@ -117,7 +117,6 @@ static void add_stores(const struct loop_values *v)
             text_printf(&v->k->body, "a%d[%s] = %s;\n", pointer, place.chars, value);
         else
             kernel_add_store(&v->k->body, v->k, pointer, loop->results[i].to.dtype, place.chars, value);
-        text_free(&place);
     }
 }
 

@@ -394,23 +394,19 @@ static const int64_t *const *strides_of_cut(const struct sums *s, int64_t diviso
 static bool print_cut(const struct sums *s, int64_t divisor, struct arena *scratch)
 {
     const struct definition *d = s->d;
-    struct composition all;
-    struct definition cut;
+    struct composition all FREED_BY(composition_free);
+    struct definition axis FREED_BY(definition_free), cut FREED_BY(definition_free);
     int *inputs = arena_array(scratch, int, d->n_inputs + 1), first, second;
     for (int i = 0; i < d->n_inputs; i++)
         inputs[i] = i;
     composition_init(&all, scratch, d->n_inputs, d->inputs);
     all.pool.keeps_conditions = true;
     composition_add(&all, d, inputs, &first);
-    definition_init(&cut, scratch, 1, &s->stage->type);
-    cut_axis(&s->stage->type, s->last_axis, divisor, &cut);
-    composition_add(&all, &cut, &first, &second);
-    definition_free(&cut);
+    definition_init(&axis, scratch, 1, &s->stage->type);
+    cut_axis(&s->stage->type, s->last_axis, divisor, &axis);
+    composition_add(&all, &axis, &first, &second);
     composition_extract(&all, second, &cut);
-    bool is_printed = print_definition(s->text, &cut, strides_of_cut(s, divisor, scratch), scratch);
-    definition_free(&cut);
-    composition_free(&all);
-    return is_printed;
+    return print_definition(s->text, &cut, strides_of_cut(s, divisor, scratch), scratch);
 }
 
 static bool print_definition(struct text *text, const struct definition *d, const int64_t *const *strides,

@@ -146,7 +146,7 @@ static bool name_compiler(struct compiler *c, const char *path, struct error *er
 bool compiler_find(struct compiler *ret_compiler, const char *path, double seconds, struct error *error)
 {
     struct compiler c = {.seconds = seconds};
-    struct text said = {0};
+    TEXT(said);
     if (!name_compiler(&c, path, error))
         return false;
     bool is_found = run(&c, (const char *const[]){c.path, "--version", NULL}, "/nonexistent", &said, error);
@@ -154,7 +154,6 @@ bool compiler_find(struct compiler *ret_compiler, const char *path, double secon
         is_found = error_set_code(error, EXIT_UNSUPPORTED, NULL, "%s does not tell its version", c.path);
     if (is_found)
         snprintf(c.version, sizeof c.version, "%.*s", (int)strcspn(said.chars, "\n"), said.chars);
-    text_free(&said);
     *ret_compiler = c;
     return is_found;
 }

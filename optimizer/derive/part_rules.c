@@ -309,7 +309,7 @@ void part_rules_add(struct rule_set *set, const struct part *p, const struct ite
                     size_t most)
 {
     ARENA(arena);
-    struct definition d;
+    struct definition d FREED_BY(definition_free) = {0};
     struct deriving g = {.part = p, .name = name, .to = set};
     if (part_define(p, &arena, &d)) {
         derivation_begin(&g.dv, &arena, p->n_leaves, p->leaves, tables);
@@ -318,7 +318,6 @@ void part_rules_add(struct rule_set *set, const struct part *p, const struct ite
         if (g.original != NO_SCOPE)
             derive_program(&g, most);
         derivation_end(&g.dv);
-        definition_free(&d);
     }
     vec_free(&g.ways);
 }

@@ -30,7 +30,7 @@ static void tell_progress(void *context, const struct tuning_progress *p)
 static bool tune(const struct tuned_run *run, const struct plan *plan, struct error *error)
 {
     TEXT(text);
-    struct tuning_report report;
+    struct tuning_report report FREED_BY(tuning_report_free);
     struct teller teller = {run->program, 0};
     const struct tuning_options options = {.seconds = run->seconds,
                                            .seed = run->seed,
@@ -44,7 +44,6 @@ static bool tune(const struct tuned_run *run, const struct plan *plan, struct er
     tune_plan(run->backend, plan, &options, &report);
     tuning_report_print(&text, &report, plan);
     text_show(stdout, text.chars);
-    tuning_report_free(&report);
     bool is_done = !report.error.message[0];
     if (!is_done)
         *error = report.error;

@@ -159,11 +159,10 @@ static void add_graphs(struct text *out, const struct report *r)
              "only in what is written<i style=\"background:rgb(var(--heat))\"></i>time, against the node that takes "
              "most</p>\n<div class=\"graphs\">\n");
     for (int i = 0; i < 2; i++) {
-        struct picture p;
+        struct picture p FREED_BY(picture_free);
         picture_make(&p, r, i);
         if (r->written.files[i])
             add_graph(out, &p, sides[i], labels[i]);
-        picture_free(&p);
     }
     text_add(out, r->written.files[1]      ? "</div>\n"
                   : r->written.is_compiled ? "</div>\n<p>What is written is compiled: it has no nodes of ONNX.</p>\n"

@@ -119,12 +119,9 @@ static bool combine(struct size_bindings *b, const struct choice *choices, size_
 bool profile_is_typed(const struct imported_model *m, const struct cut_plan *plan, const int64_t *binding)
 {
     struct cut_plan at = *plan;
-    struct graph runnable;
+    struct graph runnable FREED_BY(graph_free);
     memcpy(at.binding, binding, sizeof at.binding);
-    if (!graph_cut(&runnable, &m->graph, NULL, &at))
-        return false;
-    graph_free(&runnable);
-    return true;
+    return graph_cut(&runnable, &m->graph, NULL, &at);
 }
 
 // The size of a run: all that it reads and makes, weights apart, and scalar operations.
@@ -151,7 +148,7 @@ static bool find_run_size(const struct profile_request *r, const int64_t *bindin
 {
     const struct imported_model *m = r->model;
     struct cut_plan at = *r->plan;
-    struct graph runnable;
+    struct graph runnable FREED_BY(graph_free);
     struct run_size size = {0};
     memcpy(at.binding, binding, sizeof at.binding);
     if (!graph_cut(&runnable, &m->graph, NULL, &at))
@@ -161,7 +158,6 @@ static bool find_run_size(const struct profile_request *r, const int64_t *bindin
             size.bytes += (double)type_bytes(graph_type(&runnable, t));
     for (node_id n = 0; n < runnable.nodes.count; n++)
         size.operations += graph_node_flops(&runnable, n);
-    graph_free(&runnable);
     for (node_id n = 0; n < m->graph.nodes.count; n++)
         if (m->graph.nodes.items[n].op->id == OP_OPAQUE)
             size.operations += operations_of_opaque(m, n, binding);

@@ -23,7 +23,7 @@ bool keeps_every_bit(const struct match *m, struct graph *instance, const tensor
                      struct arena *scratch)
 {
     struct type types[MAX_RULE_VARIABLES];
-    struct composition c;
+    struct composition c FREED_BY(composition_free);
     int *tensors = arena_array(scratch, int, instance->tensors.count + 1);
     for (uint32_t v = 0; v < m->rule->pattern.n_variables; v++)
         types[v] = type_of_variable(m, instance, v);
@@ -32,7 +32,5 @@ bool keeps_every_bit(const struct match *m, struct graph *instance, const tensor
         vec_push(&instance->outputs, new[i]);
     }
     composition_init(&c, scratch, (int)m->rule->pattern.n_variables, types);
-    bool is_kept = graph_compose(instance, &c, tensors) && are_one_scope(&c, tensors, m->rule->n_outputs, old, new);
-    composition_free(&c);
-    return is_kept;
+    return graph_compose(instance, &c, tensors) && are_one_scope(&c, tensors, m->rule->n_outputs, old, new);
 }

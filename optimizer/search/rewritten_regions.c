@@ -153,7 +153,8 @@ static void add_node(struct mixing *m, node_id n)
 
 bool rewritten_regions_take(const struct rewritten_regions *r, const bool *is_taken, struct graph *ret_graph)
 {
-    struct mixing m = {.r = r, .moved = mem_new_array(tensor_id, r->after->tensors.count + 1)};
+    LOCAL_ARRAY(tensor_id, moved, r->after->tensors.count + 1);
+    struct mixing m = {.r = r, .moved = moved};
     for (tensor_id t = 0; t < r->after->tensors.count; t++)
         m.moved[t] = NO_TENSOR;
     graph_copy(&m.with_both, r->before);
@@ -162,7 +163,6 @@ bool rewritten_regions_take(const struct rewritten_regions *r, const bool *is_ta
             add_node(&m, n);
     bool is_made = graph_replace(ret_graph, &m.with_both, m.old.count, m.old.items, m.new.items, NULL);
     graph_free(&m.with_both);
-    mem_free_array(m.moved, r->after->tensors.count + 1);
     vec_free(&m.old);
     vec_free(&m.new);
     return is_made;

@@ -14,7 +14,7 @@ struct bounding {
     const struct graph *g;
     const double *of_weights;   // by their numbers
     double *magnitudes;         // of all tensors
-    struct arena arena;
+    struct arena *arena;
 };
 
 #define FIRST_INFINITE_HALF 65520   // what is less becomes 65504
@@ -35,15 +35,15 @@ static void bound_computed(struct bounding *b, node_id id)
 {
     const struct node *n = &b->g->nodes.items[id];
     LOCAL_ARRAY(double, of_inputs, n->n_inputs + 1);
-    struct arena_mark mark = arena_mark(&b->arena);
+    struct arena_mark mark = arena_mark(b->arena);
     struct definition d;
     for (uint32_t i = 0; i < n->n_inputs; i++)
         of_inputs[i] = b->magnitudes[graph_inputs(b->g, id)[i]];
-    bool is_defined = graph_define(b->g, id, &d, &b->arena);
+    bool is_defined = graph_define(b->g, id, &d, b->arena);
     for (uint32_t i = 0; i < n->n_outputs; i++)
         b->magnitudes[n->first_output + i] = is_defined ? definition_magnitude(&d, (int)i, of_inputs) : NAN;
     definition_free(&d);
-    arena_release(&b->arena, mark);
+    arena_release(b->arena, mark);
 }
 
 static size_t count_beyond(const struct bounding *b, const struct node *n)
@@ -73,15 +73,14 @@ static size_t bound_weights(struct bounding *b, const bool *live, const bool *is
 
 size_t graph_weights_beyond_range(const struct graph *g, const double *magnitudes)
 {
+    ARENA(arena);
     LOCAL_ARRAY(bool, live, g->nodes.count + 1);
     LOCAL_ARRAY(bool, is_weight, g->nodes.count + 1);
     LOCAL_ARRAY(double, all, g->tensors.count + 1);
-    struct bounding b = {.g = g, .of_weights = magnitudes, .magnitudes = all};
+    struct bounding b = {.g = g, .of_weights = magnitudes, .magnitudes = all, .arena = &arena};
     graph_mark_live(g, live);
     graph_mark_constant(g, is_weight);
-    size_t count = bound_weights(&b, live, is_weight);
-    arena_free(&b.arena);
-    return count;
+    return bound_weights(&b, live, is_weight);
 }
 
 bool graph_is_within(const struct graph *g, const struct weight_limits *limits)

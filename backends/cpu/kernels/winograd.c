@@ -54,12 +54,11 @@ static void add_choice(choice_list *list, const struct tile_definition *d, enum 
                        int64_t tiles)
 {
     struct listed_choice c = {.precision = precision};
-    struct text text = {0};
+    TEXT(text);
     if (!winograd_suits(d, &(struct winograd_schedule){m, tiles}))
         return;
     winograd_schedule_print(&text, &(struct winograd_schedule){m, tiles});
     snprintf(c.text, sizeof c.text, WAY " %s", text.chars);
-    text_free(&text);
     vec_push(list, c);
 }
 

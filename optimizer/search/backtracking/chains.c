@@ -65,10 +65,10 @@ static bool consider_match(void *context, const struct match *m)
 static void expand(struct chains *c, uint32_t id, enum touch touch)
 {
     const struct state *s = &c->space.states.items[id];
-    struct match_index index;
     size_t n = s->graph.nodes.count;
     if (s->depth >= MAX_DEPTH)
         return;
+    struct match_index index FREED_BY(match_index_free);
     c->expanding = id;
     c->touch = touch;
     c->touches = state_mark_touched(&c->space, s);
@@ -79,16 +79,10 @@ static void expand(struct chains *c, uint32_t id, enum touch touch)
     batch_begin(&c->w->batch, &index, take_priced, c);
     rule_index_match(&c->w->rule_index, &index, c->w->is_disabled, is_touched, &c->w->scratch, consider_match, c);
     batch_end(&c->w->batch);
-    match_index_free(&index);
     mem_free(c->touches, n + 1);
 }
 
 // --- the queue -------------------------------------------------------------------------------------------------------
-
-static int compare_changes(const void *a, const void *b)
-{
-    return proposal_compare(*(struct proposal *const *)a, *(struct proposal *const *)b);
-}
 
 // No more than the budget allows to try.
 size_t chains_begin(struct chains *c)
@@ -101,7 +95,7 @@ size_t chains_begin(struct chains *c)
     for (size_t i = 0; i < w->proposals.count; i++)
         if (w->proposals.items[i].tried == NOT_TRIED && isfinite(w->proposals.items[i].change))
             vec_push(&untried, &w->proposals.items[i]);
-    vec_sort(&untried, compare_changes);
+    vec_sort(&untried, proposal_compare_pointed);
     size_t n = untried.count < left ? untried.count : left;
     for (size_t i = 0; i < n; i++) {
         const struct proposal *p = untried.items[i];

@@ -18,11 +18,6 @@ static bool claim_nodes(bool *claimed, const struct match *m)
 
 typedef VEC(struct proposal *) proposal_list;
 
-static int compare_pointed_proposals(const void *a, const void *b)
-{
-    return proposal_compare(*(struct proposal *const *)a, *(struct proposal *const *)b);
-}
-
 // The best improving proposals of which no two share a matched node, best first.
 static void choose_apart(struct whole *w, proposal_list *ret_chosen)
 {
@@ -31,7 +26,7 @@ static void choose_apart(struct whole *w, proposal_list *ret_chosen)
     for (size_t i = 0; i < w->proposals.count; i++)
         if (proposal_is_improving(&w->proposals.items[i]))
             vec_push(ret_chosen, &w->proposals.items[i]);
-    vec_sort(ret_chosen, compare_pointed_proposals);
+    vec_sort(ret_chosen, proposal_compare_pointed);
     for (size_t i = 0; i < ret_chosen->count; i++)
         if (whole_allows(w, &ret_chosen->items[i]->match, &w->graph) &&
             claim_nodes(claimed, &ret_chosen->items[i]->match))
@@ -53,9 +48,7 @@ static size_t apply_proposals(struct whole *w, const proposal_list *chosen, bool
         edits[i] = (struct edit){
             .match = &matches[i], .change = c->change, .least = c->least, .n_steps = 1, .steps = &steps[i]};
     }
-    size_t applied =
-        all_or_none ? n * whole_apply_all(w, edits, n, ret_movement) : whole_apply(w, edits, n, ret_movement);
-    return applied;
+    return all_or_none ? n * whole_apply_all(w, edits, n, ret_movement) : whole_apply(w, edits, n, ret_movement);
 }
 
 static void correct_price(struct whole *w, const struct match *m, double change)
@@ -123,7 +116,7 @@ static bool make_all_sure(struct whole *w, proposal_list *chosen)
         make_sure(w, p, gains ? seconds[i] - w->seconds : 0);
         is_good = is_good && gains;
     }
-    vec_sort(chosen, compare_pointed_proposals);
+    vec_sort(chosen, proposal_compare_pointed);
     return is_good;
 }
 

@@ -341,18 +341,14 @@ static double seconds_after(struct locality *l, const struct cost_model *cost, v
     const struct rewrite *r = l->rewrite;
     size_t n = r->n_tensors;
     tensor_id *old = arena_array(&p->arena, tensor_id, n + 1), *new = arena_array(&p->arena, tensor_id, n + 1);
-    struct graph after;
+    struct graph after FREED_BY(graph_free) = {0};
     for (node_id node = (node_id)r->n_before; node < r->g->nodes.count; node++)
         copy_node(l, node);
     for (size_t i = 0; i < n; i++) {
         old[i] = import_tensor(l, r->old[i]);
         new[i] = import_tensor(l, r->new[i]);
     }
-    if (!graph_replace(&after, l->graph, n, old, new, NULL))
-        return INFINITY;
-    double seconds = seconds_of_graph(p, &after, cost, context);
-    graph_free(&after);
-    return seconds;
+    return graph_replace(&after, l->graph, n, old, new, NULL) ? seconds_of_graph(p, &after, cost, context) : INFINITY;
 }
 
 // --- the whole -------------------------------------------------------------------------------------------------------

@@ -240,14 +240,10 @@ static double seconds_with_match(const struct batch *b, struct batch_worker *w, 
 {
     make_copy(b, w);
     struct attempt a FREED_BY(attempt_end) = attempt_begin(m, &w->working, &w->scratch);
-    struct graph changed;
-    double seconds = INFINITY;
-    if (a.is_typed && graph_replace(&changed, &w->working, m->rule->n_outputs, a.old, a.new, NULL)) {
-        if (graph_is_within(&changed, &b->weights))
-            seconds = b->pricer->cost->graph_seconds(context, &changed);
-        graph_free(&changed);
-    }
-    return seconds;
+    struct graph changed FREED_BY(graph_free) = {0};
+    bool is_made = a.is_typed && graph_replace(&changed, &w->working, m->rule->n_outputs, a.old, a.new, NULL) &&
+                   graph_is_within(&changed, &b->weights);
+    return is_made ? b->pricer->cost->graph_seconds(context, &changed) : INFINITY;
 }
 
 static void price_graph_by(void *context, size_t i, size_t member)

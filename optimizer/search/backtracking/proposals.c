@@ -127,8 +127,9 @@ static bool add_proposal(void *context, const struct match *m)
     return !whole_has_to_stop(w);
 }
 
-int proposal_compare(const struct proposal *x, const struct proposal *y)
+static int compare_proposals(const void *a, const void *b)
 {
+    const struct proposal *x = a, *y = b;
     if (x->rank != y->rank)
         return x->rank < y->rank ? -1 : 1;
     for (uint32_t v = 0; x->match.rule == y->match.rule && v < x->match.rule->pattern.n_variables; v++)
@@ -137,9 +138,9 @@ int proposal_compare(const struct proposal *x, const struct proposal *y)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-static int compare_proposals(const void *a, const void *b)
+int proposal_compare_pointed(const void *a, const void *b)
 {
-    return proposal_compare(a, b);
+    return compare_proposals(*(struct proposal *const *)a, *(struct proposal *const *)b);
 }
 
 static void drop_costliest_proposals(struct whole *w)

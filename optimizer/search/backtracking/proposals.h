@@ -11,7 +11,7 @@ bool proposal_is_improving(const struct proposal *p);
 void proposal_set_change(const struct whole *w, struct proposal *p, double change);
 // The better one first. Of equal ones, that on earlier tensors: so a commutative match is taken in the same order
 // wherever it reads the same tensors, and what it makes of them is shared.
-int proposal_compare(const struct proposal *x, const struct proposal *y);
+int proposal_compare_pointed(const void *a, const void *b);   // of qsort, for pointers to them
 void whole_count_outcome(struct whole *w, enum outcome outcome);
 // May this match of `g` be made? A rule that validation refutes is disabled.
 bool whole_allows(struct whole *w, const struct match *m, const struct graph *g);
