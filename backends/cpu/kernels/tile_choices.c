@@ -76,11 +76,15 @@ static bool narrow(struct tile_step *s)
            d->results <= MOST_NARROW * d->lanes && !tile_is_lanewise(d) && tile_narrow(d, s->operands, half);
 }
 
-// The library's convolutions of larger windows are near the processor's peak where there are many channels and pixels.
-static bool is_worth_generating(const struct tile_definition *d)
+// The library is near the peak where there are many channels and pixels, but for weights that come from far:
+// those of a small model stay near.
+static bool is_worth_generating(const struct cpu_backend *b, const struct tile_definition *d)
 {
-    return d->channels < d->lanes || d->groups > 1 || d->kernel[0] * d->kernel[1] == 1 || pixels_of(d) <= FEW_PIXELS ||
-           (d->epilogue && cpu_loop_has_functions(d->epilogue));
+    bool is_thin = d->channels <= FEW_CHANNELS || d->results <= FEW_CHANNELS;
+    bool is_in_blocks = d->source.pixel == d->lanes && d->source.block != d->lanes;
+    return d->channels < d->lanes || d->groups > 1 || pixels_of(d) <= FEW_PIXELS ||
+           (d->epilogue && cpu_loop_has_functions(d->epilogue)) ||
+           (d->kernel[0] * d->kernel[1] == 1 && (is_thin || is_in_blocks || !b->base.measuring.has_small_model));
 }
 
 void cpu_tile_list(const struct cpu_backend *b, const struct plan *plan, const struct step *step, choice_list *list)
@@ -91,7 +95,7 @@ void cpu_tile_list(const struct cpu_backend *b, const struct plan *plan, const s
         return;
     if (tile_is_lanewise(&s.definition))
         add_lanewise(list, &s.definition);
-    else if (b->is_guest || is_worth_generating(&s.definition)) {
+    else if (b->is_guest || is_worth_generating(b, &s.definition)) {
         add_dense(list, &s.definition);
         if (narrow(&s))
             add_dense_of(list, &s.definition, tile_best_vectors(&s.definition));
