@@ -128,10 +128,9 @@ def add_function(made, text):
 
 
 def own_operator(after, extra=0.0, strength=1.0):
-    """A function of the model, around which the models are compared."""
-    made = model(f"a = MatMul(x, w)  b = own.Strange<strength = {strength}>(a)  r = {after}(b)  y = Mul(r, c)",
+    """An operator of a runtime's own, around which the models are compared."""
+    return model(f"a = MatMul(x, w)  b = com.microsoft.QuickGelu<alpha = {strength}>(a)  r = {after}(b)  y = Mul(r, c)",
                  w=random(8, 8, seed=3), c=np.float32(1 + extra))
-    return add_function(made, "Strange <strength> (x) => (y) { y = Elu<alpha: float = @strength>(x) }")
 
 
 def unknown_operators(is_joined=False, after="Relu", factor=1.0, strength=1.0, wrong=0.0):
