@@ -414,14 +414,11 @@ static const struct {
      &cpu_kernel_linear,
      2,
      {8192, 512}},
-    {"(graph (let x (input 0) (f32 12 1024 512)) (let y (input 1) (f32 12 512 1024)) (let z (matmul x y)) (output z))",
-     &cpu_kernel_matmul,
-     2,
-     {2, 2}},
-    {"(graph (let x (input 0) (f32 9 1024 512)) (let y (input 1) (f32 9 512 1024)) (let z (matmul x y)) (output z))",
-     &cpu_kernel_matmul,
+    {"(graph (let x (input 0) (f32 9 256 32 32)) (let w (weight 0) (f32 256 256 3 3)) (let c (conv :pad 1 1 1 1 x w))"
+     " (output c))",
+     &cpu_kernel_conv,
      3,
-     {3, 3}},   // threads share none of them evenly
+     {3, 256}},   // threads share none of them evenly
 };
 
 static void long_steps_have_excerpts(void **state)
