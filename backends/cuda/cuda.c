@@ -108,8 +108,8 @@ static bool open_parts(struct cuda_backend *b, const struct backend_options *opt
     struct plan_target target = cuda_plan_target(b);
     describe_device(b, options, device, sizeof device);
     b->kernels = kernel_cache_new(b->api, b->gpu, b->information.architecture);
-    b->zeros = cuda_allocate(b, ZERO_BYTES, error);
-    return b->zeros && b->api->fill(b->gpu, b->zeros, 0, ZERO_BYTES) &&
+    b->zeros = cuda_allocate(b, ZERO_BYTES + COUNTER_BYTES, error);
+    return b->zeros && b->api->fill(b->gpu, b->zeros, 0, ZERO_BYTES + COUNTER_BYTES) &&
            backend_init(&b->base, &methods, &target, options, device, error);
 }
 

@@ -8,6 +8,7 @@
 #include "backends/cuda/engines.h"
 
 #include "backends/cuda/library.h"
+#include "backends/cuda/tiles.h"
 #include "core/memory/hash.h"
 #include <math.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 
 #define CANDIDATES 10   // of a library's ranking
 #define MOST_NEAR 2     // engines of near shapes
+#define MOST_TILES 4
 
 // --- shapes ----------------------------------------------------------------------------------------------------------
 
@@ -110,14 +112,32 @@ static void add_engines(struct cuda_backend *b, const struct library_step *s, bo
     }
 }
 
+// By turns with what stands in the list from `first` on.
+static void add_tiles(const choice_list *tiles, size_t first, choice_list *list)
+{
+    choice_list rest = {0};
+    for (size_t i = first; i < list->count; i++)
+        vec_push(&rest, list->items[i]);
+    list->count = first;
+    for (size_t i = 0; i < rest.count || i < tiles->count; i++) {
+        if (i < rest.count)
+            vec_push(list, rest.items[i]);
+        if (i < tiles->count)
+            add_choice(list, "", tiles->items[i].text);
+    }
+    vec_free(&rest);
+}
+
 void cuda_list_choices(struct backend *backend, const struct plan *plan, const struct step *step, choice_list *list)
 {
     struct cuda_backend *b = (struct cuda_backend *)backend;
     struct library_step s;
+    choice_list tiles = {0};
     if (!cuda_is_library_step(step)) {
         add_choice(list, "", "");
         return;
     }
+    cuda_list_tiles(b, plan, step, MOST_TILES, &tiles);
     bool is_read = library_step_read(plan, step, b->base.options.allows_tf32, &s), has_groups = s.conv.groups > 1;
     struct engine_shape shape = is_read ? shape_of(&s) : (struct engine_shape){0};
     for (int i = 0; is_read && i < MOST_NEAR; i++)
@@ -131,6 +151,8 @@ void cuda_list_choices(struct backend *backend, const struct plan *plan, const s
         add_choice(list, "", "");   // perhaps without its epilogue
         add_choice(list, "", CHOICE_GENERATED);
     }
+    add_tiles(&tiles, n, list);
+    vec_free(&tiles);
 }
 
 // --- what was found --------------------------------------------------------------------------------------------------

@@ -21,10 +21,11 @@ struct cuda_backend {
     struct gpu *gpu;   // NULL: only costs are here
     struct gpu_information information;
     struct kernel_cache *kernels;
-    void *zeros;                        // for biases that are not there
+    void *zeros;                        // for biases that are not there; then counters (KERNEL_COUNTER_MEMORY)
     VEC(struct known_engine) engines;   // that were the best (engines.h)
 };
 #define ZERO_BYTES ((size_t)1 << 20)
+#define COUNTER_BYTES (KERNEL_COUNTERS * sizeof(int32_t))
 
 // --- library steps (library.c) ---------------------------------------------------------------------------------------
 
@@ -57,6 +58,7 @@ struct prepared_step {
     struct launch *launches;
     struct gpu_plan *plan;   // NULL: launches alone
     struct library_step library;
+    const char *generated;   // the choice of a library step's kernels where there is no plan
     size_t scratch_bytes;
 };
 // Addresses of a plan's memories on the device; `scratch` is shared by all steps.

@@ -30,7 +30,7 @@
 
 #define SWEPT_CACHES 2   // how many times the cache, for what was there to be gone
 #define MOST_ATTEMPTS 3
-#define PATIENCE 3      // of engines that are no better, in a row
+#define PATIENCE 4      // of engines and tiles that are no better, in a row
 #define ALIGNMENT 256   // of what the device allocates
 #define BLOCK_BYTES ((size_t)1 << 20)
 

@@ -3,8 +3,10 @@
 
 #include "backends/cuda/kernel_cache.h"
 #include "backends/cuda/library.h"
+#include "backends/cuda/tiles.h"
 #include "backends/generated/kernel_definition.h"
 #include "backends/generated/kernel_loops.h"
+#include "backends/generated/kernel_tiles.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
 #include "graph/graph_whole.h"
@@ -13,14 +15,17 @@
 
 // --- generated kernels -----------------------------------------------------------------------------------------------
 
-bool step_generate(const struct plan *plan, const struct step *step, const char *prelude, struct arena *arena,
-                   struct generated_kernels *ret_kernels)
+bool step_generate(const struct plan *plan, const struct step *step, const char *choice, const char *prelude,
+                   struct arena *arena, struct generated_kernels *ret_kernels)
 {
     struct definition d FREED_BY(definition_free) = {0};
+    struct kernel_tile tile;
     if (step->kernel == &cuda_kernel_loops)
         return kernels_from_loops(step, prelude, arena, ret_kernels);
-    return graph_define(plan->graph, step->node, &d, arena) &&
-           kernels_from_definition(&d, step, prelude, arena, ret_kernels);
+    if (!graph_define(plan->graph, step->node, &d, arena))
+        return false;
+    return kernel_tile_parse(choice, &tile) ? kernels_from_contraction(&d, step, &tile, prelude, arena, ret_kernels)
+                                            : kernels_from_definition(&d, step, prelude, arena, ret_kernels);
 }
 
 static bool load_kernels(struct cuda_backend *b, const struct generated_kernels *kernels, struct arena *arena,
@@ -40,10 +45,10 @@ static bool load_kernels(struct cuda_backend *b, const struct generated_kernels 
 }
 
 static bool prepare_generated(struct cuda_backend *b, const struct plan *plan, const struct step *step,
-                              struct arena *arena, struct prepared_step *s, struct error *error)
+                              const char *choice, struct arena *arena, struct prepared_step *s, struct error *error)
 {
     struct generated_kernels kernels = {.scratch_bytes = 0};
-    bool is_done = step_generate(plan, step, b->api->prelude, arena, &kernels);
+    bool is_done = step_generate(plan, step, choice, b->api->prelude, arena, &kernels);
     if (!is_done)
         error_set_code(error, EXIT_UNSUPPORTED, NULL, "no kernel can be made for %s",
                        step->node == NO_NODE ? "a copy" : plan->graph->nodes.items[step->node].op->name);
@@ -99,15 +104,29 @@ static bool prepare_library(struct cuda_backend *b, const struct step *step, con
     return s->plan || prepare_apart(b, step, "", arena, s, error);
 }
 
+// By a tile that does not suit a step it is not done.
+static bool prepare_tile(struct cuda_backend *b, const struct plan *plan, const struct step *step, const char *choice,
+                         struct arena *arena, struct prepared_step *s)
+{
+    struct kernel_tile tile;
+    struct error error;
+    if (!kernel_tile_parse(choice, &tile) || !cuda_suits_tile(b, step, &tile) ||
+        !prepare_generated(b, plan, step, choice, arena, s, &error))
+        return false;
+    s->generated = arena_string(arena, choice);
+    return true;
+}
+
 bool step_prepare(struct cuda_backend *b, const struct plan *plan, const struct step *step, const char *choice,
                   struct arena *arena, struct prepared_step *ret_step, struct error *error)
 {
-    struct prepared_step s = {.number = (size_t)(step - plan->steps.items)};
+    struct prepared_step s = {.number = (size_t)(step - plan->steps.items), .generated = CHOICE_GENERATED};
     if (cuda_is_library_step(step) && strcmp(choice, CHOICE_GENERATED) != 0 &&
+        !prepare_tile(b, plan, step, choice, arena, &s) &&
         library_step_read(plan, step, b->base.options.allows_tf32, &s.library) &&
         prepare_library(b, step, choice, arena, &s, error))
         s.scratch_bytes = GPU_WORKSPACE_BYTES;
-    else if (!prepare_generated(b, plan, step, arena, &s, error))
+    else if (!s.n_launches && !prepare_generated(b, plan, step, "", arena, &s, error))
         return false;
     *ret_step = s;
     return true;
@@ -116,7 +135,7 @@ bool step_prepare(struct cuda_backend *b, const struct plan *plan, const struct 
 void step_choice(const struct cuda_backend *b, const struct step *step, const struct prepared_step *s, char *ret_choice,
                  size_t size)
 {
-    const char *engine = s->plan ? b->api->choice_of(s->plan) : cuda_is_library_step(step) ? CHOICE_GENERATED : "";
+    const char *engine = s->plan ? b->api->choice_of(s->plan) : cuda_is_library_step(step) ? s->generated : "";
     snprintf(ret_choice, size, "%s%s", s->plan && s->n_launches ? CHOICE_APART : "", engine);
 }
 
@@ -155,7 +174,9 @@ bool step_launch(struct cuda_backend *b, const struct prepared_step *s, const st
         const struct launch *l = &s->launches[i];
         void *addresses[KERNEL_MAX_POINTERS];
         for (int k = 0; k < l->n_pointers; k++)
-            addresses[k] = address_of(at, l->pointers[k].memory, l->pointers[k].offset, l->pointers[k].dtype);
+            addresses[k] = l->pointers[k].memory == KERNEL_COUNTER_MEMORY
+                               ? (char *)b->zeros + ZERO_BYTES
+                               : address_of(at, l->pointers[k].memory, l->pointers[k].offset, l->pointers[k].dtype);
         is_done = b->api->launch(b->gpu, l->kernel, l->blocks, l->threads, l->n_pointers, addresses);
     }
     return is_done;

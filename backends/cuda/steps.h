@@ -9,6 +9,6 @@ void step_choice(const struct cuda_backend *b, const struct step *step, const st
                  size_t size);
 bool step_launch(struct cuda_backend *b, const struct prepared_step *s, const struct addresses *at);
 void step_release(struct cuda_backend *b, struct prepared_step *s);
-// Kernels for a step as text, for one machine.
-bool step_generate(const struct plan *plan, const struct step *step, const char *prelude, struct arena *arena,
-                   struct generated_kernels *ret_kernels);
+// Kernels for a step as text, for one machine: by a tile where `choice` is one.
+bool step_generate(const struct plan *plan, const struct step *step, const char *choice, const char *prelude,
+                   struct arena *arena, struct generated_kernels *ret_kernels);

@@ -2,6 +2,17 @@
 #define INT64_HIGHEST 9223372036854775807ll
 #define INT64_LOWEST (-9223372036854775807ll - 1)
 
+// Where there are no tensor cores for it, or none are known.
+#ifndef ROUNDED
+#define ROUNDED(r) (r)
+#endif
+#ifndef MULTIPLY_FRAGMENTS
+#define MULTIPLY_FRAGMENTS(sum, x, x_row, y, y_row, lane)                                                              \
+    for (int k_of_8 = 0; k_of_8 < 8; k_of_8++)                                                                         \
+        for (int of_4 = 0; of_4 < 4; of_4++)                                                                           \
+    (sum)[of_4] += (x)[k_of_8 * (x_row) + (lane) / 4 + of_4 / 2 * 8] * (y)[k_of_8 * (y_row) + (lane) % 4 * 2 + of_4 % 2]
+#endif
+
 struct two_words {
     uint64_t low, high;
 };

@@ -6,6 +6,12 @@
 //     block, n_blocks      which of how many
 //     THREADS(t) { ... }   every thread t of 0 .. BLOCK - 1 does that; then SYNC; makes what they wrote visible
 //     SHARED               of a block's threads
+//     OWN(name, n)         so many reals of each thread, MINE(name) in what it does
+//     COUNT_BLOCKS(counter, n, last)  all that blocks have written is there for the last of n, for which last becomes 1
+//     FRESH(entry)         as another block wrote it
+//     ROUNDED(r)           to TF32, as tensor cores take it
+//     MULTIPLY_FRAGMENTS(sum, x, x_row, y, y_row, lane)   adds x' * y, of 8 rows of 16 and of 8 entries, to the four
+//                          results of a lane: rows lane / 4 and 8 more, columns lane % 4 * 2 and the next
 //     REDUCE(array, f)     array[0] becomes all BLOCK entries joined by f; synchronized before and after
 //     INFINITE, half_to_real(h), half_from_real(r), bfloat_to_real(h), bfloat_from_real(r)
 // so that kernels are tested without a GPU. Names in the text: a0, a1, ... are what the kernel reads and writes; i0,
@@ -17,6 +23,8 @@
 
 #define KERNEL_MAX_POINTERS 96
 #define KERNEL_SCRATCH (NO_MEMORY - 1)   // the memory that steps share for what lives in one step only
+#define KERNEL_COUNTER_MEMORY (NO_MEMORY - 2)   // so many counters, which are 0 before and after each kernel
+#define KERNEL_COUNTERS 8192
 
 enum real_kind { REAL_F32, REAL_F64, REAL_I64 };
 struct kernel_pointer {

@@ -87,6 +87,8 @@ static inline void check_model_by(struct backend *device, const struct graph *g,
             struct text text = {0};
             graph_print(&text, g);
             plan_print(&text, model_plan(m));
+            for (size_t k = 0; choices && k < choices->count; k++)
+                text_printf(&text, "%s by %s\n", choices->items[k].step, choices->items[k].choice);
             print_error("%s", text.chars);
             text_free(&text);
             fail_msg("seed %llu: output %zu is off by %g times the tolerance", (unsigned long long)seed, i, share);

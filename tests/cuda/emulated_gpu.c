@@ -36,7 +36,7 @@ struct touched {
 };
 struct gpu {
     struct gpu_graph *recording;   // NULL: not capturing
-    double cold_seconds, rows_seconds;
+    double cold_seconds, rows_seconds, tile_seconds;
     VEC(struct touched) touched;   // weights, and what is filled; the last one last
     double seconds;                // of its clock, which only work moves
     double moments[GPU_MOMENTS];
@@ -44,6 +44,7 @@ struct gpu {
 struct gpu_kernel {
     void *library;
     void (*entry)(void *const *addresses, unsigned n_blocks);
+    const int *has_tiles;   // known when it has run
 };
 struct gpu_plan {
     bool is_conv;
@@ -115,6 +116,7 @@ static struct gpu_kernel *load(struct gpu *gpu, const void *code, size_t size, c
         k->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     void *entry = k->library ? dlsym(k->library, "kernel_entry") : NULL;
     memcpy(&k->entry, &entry, sizeof entry);
+    k->has_tiles = k->library ? dlsym(k->library, "kernel_has_tiles") : NULL;
     close(file);
     unlink(path);
     if (entry)
@@ -339,9 +341,10 @@ static void do_work(struct gpu *gpu, const struct work *w)
         gpu->seconds += are_cached(gpu, w->operands.y) ? 0 : gpu->cold_seconds;
         touch(gpu, w->operands.y, bytes_of_weights(w->plan));
     }
-    if (w->kernel)
+    if (w->kernel) {
         w->kernel->entry(w->addresses, w->blocks);
-    else if (w->plan->is_conv)
+        gpu->seconds += *w->kernel->has_tiles ? gpu->tile_seconds : 0;
+    } else if (w->plan->is_conv)
         run_conv(&w->plan->conv, &w->operands);
     else
         run_product(&w->plan->product, &w->operands);
@@ -418,6 +421,8 @@ static struct gpu *open_gpu(int ordinal, char *ret_reason)
 {
     struct gpu *gpu = calloc(1, sizeof *gpu);
     const char *cold = getenv("TASO_EMULATED_COLD"), *rows = getenv("TASO_EMULATED_ROWS");
+    const char *tiles = getenv("TASO_EMULATED_TILES");
+    gpu->tile_seconds = tiles ? strtod(tiles, NULL) : 3e-3;
     gpu->cold_seconds = cold ? strtod(cold, NULL) : 0;
     gpu->rows_seconds = rows ? strtod(rows, NULL) : 0;
     return gpu;

@@ -84,12 +84,12 @@ static void look_at_step(void *context, const struct plan *plan, const struct st
     struct planning *p = context;
     struct library_step s;
     if (!cuda_is_library_step(step)) {
-        p->has_failed = !kernel_texts_add_step(&p->texts, plan, step, p->api->prelude) || p->has_failed;
+        p->has_failed = !kernel_texts_add_step(&p->texts, plan, step, "", p->api->prelude) || p->has_failed;
         return;
     }
     if (!library_step_read(plan, step, p->allows_tf32, &s)) {
         p->counts.unread++;
-        p->has_failed = !kernel_texts_add_step(&p->texts, plan, step, p->api->prelude) || p->has_failed;
+        p->has_failed = !kernel_texts_add_step(&p->texts, plan, step, "", p->api->prelude) || p->has_failed;
     } else if (s.is_conv) {
         s.conv.type = p->type;
         plan_conv(p, &s.conv);

@@ -37,11 +37,11 @@ static void add_text(struct kernel_texts *texts, const char *text)
 }
 
 bool kernel_texts_add_step(struct kernel_texts *texts, const struct plan *plan, const struct step *step,
-                           const char *prelude)
+                           const char *choice, const char *prelude)
 {
     struct generated_kernels kernels = {.scratch_bytes = 0};
     ARENA(arena);
-    bool is_made = step_generate(plan, step, prelude, &arena, &kernels);
+    bool is_made = step_generate(plan, step, choice, prelude, &arena, &kernels);
     for (size_t i = 0; is_made && i < kernels.list.count; i++)
         add_text(texts, kernels.list.items[i].text);
     vec_free(&kernels.list);

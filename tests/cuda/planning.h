@@ -16,6 +16,6 @@ void kernel_texts_free(struct kernel_texts *texts);
 // Calls `visit` for every step of the graph's plan. False: it cannot be planned.
 typedef void visit_planned_step(void *context, const struct plan *plan, const struct step *step);
 bool plan_for_cuda(const struct graph *g, bool allows_tf32, visit_planned_step *visit, void *context);
-// Adds the kernels that a step is generated as; false: none can be made.
+// Adds the kernels that a step is generated as, by a tile where `choice` is one; false: none can be made.
 bool kernel_texts_add_step(struct kernel_texts *texts, const struct plan *plan, const struct step *step,
-                           const char *prelude);
+                           const char *choice, const char *prelude);

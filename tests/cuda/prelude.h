@@ -17,12 +17,30 @@ uint16_t bfloat_from_float(float value);
 #define RESTRICT restrict
 #define SHARED static
 #define UNROLL
+#define OWN(name, n)                                                                                                   \
+    static real name[BLOCK][n];                                                                                        \
+    kernel_has_tiles = 1
+#define MINE(name) name[t]
+#define FRESH(entry) (entry)
+#define ROUNDED(r) rounded_to_tf32(r)
+#define COUNT_BLOCKS(counter, n, last) (last = ++*(counter) == (n), *(counter) = last ? 0 : *(counter))
 #define SYNC
 #define THREADS(t) for (int t = 0; t < BLOCK; t++)
 #define BLOCK_NUMBER ((index)block_number)
 #define BLOCK_COUNT ((index)block_count)
 #define INFINITE ((real)INFINITY)
+static inline float rounded_to_tf32(float f)
+{
+    union {
+        float real;
+        uint32_t bits;
+    } u = {f};
+    if (isfinite(f))
+        u.bits = (u.bits + 0x1000) & ~(uint32_t)0x1fff;
+    return u.real;
+}
 #define KERNEL(parameters)                                                                                             \
+    int kernel_has_tiles;                                                                                              \
     static unsigned block_number, block_count;                                                                         \
     static void kernel parameters
 #define ENTRY(arguments)                                                                                               \

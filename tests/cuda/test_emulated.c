@@ -9,6 +9,7 @@
 #include "tests/backends/graphs.h"
 #include "tests/backends/random_graphs.h"
 #include "tests/cuda/check_text.h"
+#include "tests/cuda/check_tiles.h"
 #include "tests/cuda/emulated_gpu.h"
 #include "tests/cuda/graphs.h"
 #include "tests/support/parse_graph.h"
@@ -197,6 +198,22 @@ static void keeps_an_epilogue_apart_where_that_is_faster(void **state)
     unlink(path);
 }
 
+// --- tiles ------------------------------------------------------------------------------------------------------------
+
+static void agrees_by_tiles(void **state)
+{
+    for (int allows_tf32 = 0; allows_tf32 <= 1; allows_tf32++) {   // with channels last
+        struct backend *device = open_device(allows_tf32);
+        struct tiling t = {.random = random_seed(1)};
+        for (size_t i = 0; i < COUNT_OF(conformance_graphs); i++)
+            check_tiles(device, &t, conformance_graphs[i], i + 1, allows_tf32 ? 300 : 2);
+        for (size_t i = 0; i < COUNT_OF(cuda_graphs); i++)
+            check_tiles(device, &t, cuda_graphs[i], i + 1, allows_tf32 ? 300 : 2);
+        assert_true(t.n_tiles > 50 && t.n_tiles == t.n_steps);
+        backend_close(device);
+    }
+}
+
 // --- matrices ---------------------------------------------------------------------------------------------------------
 
 static void agrees_with_matrices_in_columns(void **state)
@@ -319,6 +336,6 @@ static void bounds_what_was_measured(void **state)
 
 RUN_TESTS(TEST(bounds_what_was_measured), TEST(agrees_with_matrices_in_columns), TEST(chooses_layouts_by_cost),
           TEST(takes_copies_enough_to_be_cold), TEST(small_weights_are_cold_in_large_models),
-          TEST(agrees_with_the_reference), TEST(agrees_with_channels_last), TEST(agrees_on_random_graphs),
+          TEST(agrees_with_the_reference), TEST(agrees_by_tiles), TEST(agrees_with_channels_last), TEST(agrees_on_random_graphs),
           TEST(agrees_on_concatenations), TEST(agrees_on_random_windows), TEST(measures_and_keeps_engines),
           TEST(tries_engines_of_near_shapes_first), TEST(keeps_an_epilogue_apart_where_that_is_faster))

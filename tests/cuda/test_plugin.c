@@ -21,7 +21,7 @@ static const struct gpu_api *open_plugin(void)
 static void add_kernels(void *context, const struct plan *plan, const struct step *step)
 {
     struct kernel_texts *texts = context;
-    assert_true(kernel_texts_add_step(texts, plan, step, open_plugin()->prelude));
+    assert_true(kernel_texts_add_step(texts, plan, step, "", open_plugin()->prelude));
 }
 
 static void add_graph(struct kernel_texts *texts, const char *text)

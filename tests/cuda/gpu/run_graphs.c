@@ -14,6 +14,9 @@
 #include "backends/cuda/cuda.h"
 #include "backends/cuda/library.h"
 #include "backends/cuda/measure.h"
+#include "backends/cuda/tiles.h"
+#include "backends/generated/kernel_tiles.h"
+#include "backends/planning/plan_text.h"
 #include "core/formats/sexp.h"
 #include "core/numbers/random.h"
 #include "core/numbers/statistics.h"
@@ -30,6 +33,7 @@
 #include <string.h>
 
 #define WARM_UP_RUNS 5
+#define MOST_COMPARED 6   // tiles
 #define BLOCK 65536   // entries of a weight or input that differ; the others repeat them
 
 struct running {
@@ -240,20 +244,43 @@ static bool serve(struct running *r, struct model *m, const struct tensor_value 
     return true;
 }
 
-// A kernel that is far slower than the library is not measured well.
+static void compare_kernel(struct running *r, const struct plan *plan, const struct step *step,
+                           const struct step_cost *cost, const char *by, const choice_list *among)
+{
+    struct step_cost compared;
+    TEXT(text);
+    step_print(&text, plan, step);
+    for (char *c = text.chars; *c; c++)
+        *c = *c == '"' ? ' ' : *c;
+    if (cuda_measure(r->backend, plan, step, among, cost->seconds, &compared, &r->error))
+        printf("{\"kernel\": \"%s\", \"step\": \"%s\", \"best\": %.6g, \"choice\": \"%s\", \"by\": \"%s\", "
+               "\"seconds\": %.6g, \"as\": \"%s\"}\n",
+               step->kernel->name, text.chars, cost->seconds, cost->choice, by, compared.seconds, compared.choice);
+    fflush(stdout);
+}
+
+// Beside a kernel from the definition, and by those tiles that are worth a trial. A kernel that is far slower than the
+// library is not measured well.
 static void compare_kernels(void *context, const struct plan *plan, const struct step *step,
                             const struct step_cost *cost)
 {
     struct running *r = context;
-    choice_list among = {0};
-    struct step_cost generated;
-    if (!cuda_is_library_step(step) || strcmp(cost->choice, CHOICE_GENERATED) == 0)
+    choice_list tiles = {0}, all = {0}, engines = {0};
+    struct kernel_tile ignored;
+    if (!cuda_is_library_step(step))
         return;
-    vec_push(&among, ((struct listed_choice){.text = CHOICE_GENERATED}));
-    if (cuda_measure(r->backend, plan, step, &among, cost->seconds, &generated, &r->error))
-        printf("{\"kernel\": \"%s\", \"seconds\": %.6g, \"generated\": %.6g, \"choice\": \"%s\"}\n", step->kernel->name,
-               cost->seconds, generated.seconds, cost->choice);
-    vec_free(&among);
+    cuda_list_tiles((struct cuda_backend *)r->backend, plan, step, MOST_COMPARED, &tiles);
+    r->backend->methods->list_choices(r->backend, plan, step, &all);
+    for (size_t i = 0; i < all.count; i++)
+        if (!kernel_tile_parse(all.items[i].text, &ignored) && strcmp(all.items[i].text, CHOICE_GENERATED) != 0)
+            vec_push(&engines, all.items[i]);
+    compare_kernel(r, plan, step, cost, "library", &engines);
+    vec_push(&tiles, ((struct listed_choice){.text = CHOICE_GENERATED}));
+    for (size_t i = 0; i < tiles.count; i++)
+        compare_kernel(r, plan, step, cost, "kernel", &(choice_list){&tiles.items[i], 1, 1});
+    vec_free(&tiles);
+    vec_free(&all);
+    vec_free(&engines);
 }
 
 static bool run_graph(struct running *r, const char *path)

@@ -10,11 +10,13 @@
 #include "backends/cuda/cuda.h"
 #include "tests/backends/random_graphs.h"
 #include "tests/cuda/check_text.h"
+#include "tests/cuda/check_tiles.h"
 #include "tests/cuda/graphs.h"
 
 #define SKIPPED 77
 #define GRAPH_TEXT_SIZE 4096
 #define MOST_TESTS 2048
+#define TILES_OF_GRAPH 4
 
 // check_model allows 1e-5 in f32, 4e-3 in f16 and 3e-2 in bf16. TF32 has as many digits as f16.
 static struct way {
@@ -70,6 +72,35 @@ static void agrees(void **state)
     assert_true(is_well_typed(c->text, c->way->type, text, sizeof text));
     check_text(c->way->device, text, c->seed, c->way->allowed);
     check_matrices(c->way->device, text, c->seed, c->way->allowed);
+}
+
+static void agrees_by_tiles(void **state)
+{
+    const struct check *c = *state;
+    char text[GRAPH_TEXT_SIZE];
+    struct error error = {0};
+    struct tiling t = {.random = random_seed(c->seed)};
+    if (!c->way->device && !(c->way->device = open_gpu(c->way->allows_tf32, &error)))
+        fail_msg("%s", error.message);
+    assert_true(is_well_typed(c->text, c->way->type, text, sizeof text));
+    for (int i = 0; i < TILES_OF_GRAPH; i++)
+        check_tiles(c->way->device, &t, text, c->seed, c->way->allowed);
+    assert_true(t.n_tiles == t.n_steps);
+}
+
+static void add_tiles(struct CMUnitTest *tests, size_t *n, struct way *way)
+{
+    char text[GRAPH_TEXT_SIZE];
+    for (size_t i = 0; i < COUNT_OF(conformance_graphs); i++) {
+        const char *graph = conformance_graphs[i];
+        if ((!strstr(graph, "conv ") && !strstr(graph, "matmul ")) ||
+            !is_well_typed(graph, way->type, text, sizeof text))
+            continue;
+        struct check *c = &checks[*n];
+        *c = (struct check){.way = way, .text = graph, .seed = i + 1};
+        snprintf(c->name, sizeof c->name, "tiles in %s %.90s", way->name, graph);
+        tests[(*n)++] = (struct CMUnitTest){.name = c->name, .test_func = agrees_by_tiles, .initial_state = c};
+    }
 }
 
 static void add_checks(struct CMUnitTest *tests, size_t *n, struct way *way, const char *const *graphs, size_t count)
@@ -158,6 +189,8 @@ static size_t list_tests(struct CMUnitTest *ret_tests)
     const struct CMUnitTest more[] = {TEST(agrees_on_random_graphs), TEST(captures_what_it_runs),
                                       TEST(measures_every_step)};
     size_t n = 0;
+    for (size_t i = 0; i < COUNT_OF(ways); i++)
+        add_tiles(ret_tests, &n, &ways[i]);
     for (size_t i = 0; i < COUNT_OF(ways); i++)
         add_checks(ret_tests, &n, &ways[i], conformance_graphs, COUNT_OF(conformance_graphs));
     for (size_t i = 0; i < 2; i++)   // they name their types
