@@ -15,6 +15,8 @@
 #define REGISTERS_BESIDE 44.0   // of a thread, beside its results
 #define RESIDENT_SHARED_BYTES 233472.0
 #define MOST_KEPT 16
+#define DOUBTFUL 2.0   // times as many cycles
+#define ROWS_FOR_LIBRARY 48   // of both factors of a product: with more a library is faster
 
 struct guessed_tile {
     struct kernel_tile tile;
@@ -164,6 +166,20 @@ static void try_tiles(struct guessing *g)
         try_tiles_of(g, (struct kernel_tile){.has_cores = true, .depth = depth, .stages = 2});
 }
 
+// What the guess says of tiles with stages and of others is less sure than of those of a kind.
+static void bring_other_kind_forward(struct guessing *g)
+{
+    int at = 1;
+    while (at < g->n && g->kept[at].tile.stages == g->kept[0].tile.stages)
+        at++;
+    if (at >= g->n || g->kept[at].cycles > DOUBTFUL * g->kept[0].cycles)
+        return;
+    struct guessed_tile other = g->kept[at];
+    for (; at > 1; at--)
+        g->kept[at] = g->kept[at - 1];
+    g->kept[1] = other;
+}
+
 // --- steps -----------------------------------------------------------------------------------------------------------
 
 static bool read_contraction(const struct plan *plan, const struct step *step, struct arena *arena,
@@ -172,6 +188,12 @@ static bool read_contraction(const struct plan *plan, const struct step *step, s
     struct view views[3] = {step->operands[0], step->operands[1], step->results[0]};
     return graph_define(plan->graph, step->node, d, arena) && d->n_inputs == 2 &&
            contraction_of(d, views, arena, ret_contraction);
+}
+
+static bool is_for_library(const struct step *step, const struct contraction *c)
+{
+    return step->kernel == &cuda_kernel_product && c->of[SIDE_BATCHES].count == 1 &&
+           c->of[SIDE_ROWS].count > ROWS_FOR_LIBRARY && c->of[SIDE_COLUMNS].count > ROWS_FOR_LIBRARY;
 }
 
 bool cuda_suits_tile(const struct cuda_backend *b, const struct step *step, const struct kernel_tile *tile)
@@ -188,7 +210,7 @@ void cuda_list_tiles(const struct cuda_backend *b, const struct plan *plan, cons
     ARENA(arena);
     struct definition d FREED_BY(definition_free) = {0};
     struct contraction c;
-    if (!read_contraction(plan, step, &arena, &d, &c))
+    if (!read_contraction(plan, step, &arena, &d, &c) || is_for_library(step, &c))
         return;
     const struct gpu_information *i = &b->information;
     struct guessing g = {.c = &c, .multiprocessors = fmax(1, i->multiprocessors)};
@@ -196,6 +218,7 @@ void cuda_list_tiles(const struct cuda_backend *b, const struct plan *plan, cons
     g.bytes_in_cycle = CACHE_RATE * i->bytes_per_second / cycles_in_second;
     g.takes_cores = cuda_suits_tile(b, step, &(struct kernel_tile){.has_cores = true});
     try_tiles(&g);
+    bring_other_kind_forward(&g);
     for (int n = 0; n < most && n < g.n; n++) {
         struct listed_choice choice = {.text = ""};
         kernel_tile_print(&g.kept[n].tile, choice.text);
