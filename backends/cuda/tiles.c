@@ -15,7 +15,7 @@
 #define REGISTERS_BESIDE 44.0   // of a thread, beside its results
 #define RESIDENT_SHARED_BYTES 233472.0
 #define MOST_KEPT 16
-#define DOUBTFUL 2.0   // times as many cycles
+#define DOUBTFUL 2.0          // times as many cycles
 #define ROWS_FOR_LIBRARY 48   // of both factors of a product: with more a library is faster
 
 struct guessed_tile {
@@ -70,7 +70,8 @@ static double cycles_of(const struct guessing *g, const struct kernel_tile *s, c
     double blocks = (double)k->tiles * s->parts, resident = resident_blocks(k);
     double of_each = ceil(blocks / g->multiprocessors), stages = ceil((double)k->stages / s->parts);
     double together = fmin(of_each, resident) * k->threads / (32.0 * SCHEDULERS);   // warps of a scheduler
-    double depth = (double)k->depth / (s->stages ? s->shares : 1), steps = s->stages ? stages : ceil(stages / s->shares);
+    double depth = (double)k->depth / (s->stages ? s->shares : 1),
+           steps = s->stages ? stages : ceil(stages / s->shares);
     double busy = depth * fmax(w.instructions, SCHEDULERS * w.loads) * fmax(1, together);
     double waiting = s->stages ? fmax(busy + TILE_MEETING_CYCLES, TILE_WAITING_CYCLES) : busy + TILE_WAITING_CYCLES;
     double cycles = steps * waiting * ceil(of_each / resident);

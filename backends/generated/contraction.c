@@ -149,9 +149,8 @@ static void find_distances(const struct reading *r, struct contraction *c)
         const struct contraction_places *p = &c->of[f];
         const struct contraction_axis *last = p->n ? &p->axes[p->n - 1] : NULL;
         int64_t of_outer = distance_along(r, c->factors[f], c->sums[0], 1);
-        int64_t of_term = c->is_outer_dense && of_outer != 1
-                              ? distance_along(r, c->factors[f], c->sums[c->n_sums - 1], 1)
-                              : of_outer;
+        int64_t of_term =
+            c->is_outer_dense && of_outer != 1 ? distance_along(r, c->factors[f], c->sums[c->n_sums - 1], 1) : of_outer;
         int64_t of_place =
             last ? distance_along(r, c->factors[f], r->d->stages[0].first_variable + last->axis, last->scale) : 0;
         c->is_by_places[f] = p->n && (of_place < NEAR_PLACES || of_place <= of_term);

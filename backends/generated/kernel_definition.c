@@ -125,7 +125,8 @@ bool kernels_from_definition(const struct definition *d, const struct step *step
     w.views = place_tensors(d, step, real, arena, &ret_kernels->scratch_bytes);
     memset(w.names, 0xff, d->nodes.count * sizeof *w.names);
     for (int i = 0; i < d->n_stages && !w.is_failed; i++) {
-        w.k = (struct kernel_text){.real = real, .threads = THREADS_OF_BLOCK, .has_wide_index = definition_text_has_wide_index(&w)};
+        w.k = (struct kernel_text){
+            .real = real, .threads = THREADS_OF_BLOCK, .has_wide_index = definition_text_has_wide_index(&w)};
         if (view_elements(&w.views[d->n_inputs + i])) {
             write_stage(&w, i, step->n_loops ? &step->loops[0] : NULL);
             if (!w.is_failed)

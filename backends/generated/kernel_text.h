@@ -22,7 +22,7 @@
 #include "core/text/text.h"
 
 #define KERNEL_MAX_POINTERS 96
-#define KERNEL_SCRATCH (NO_MEMORY - 1)   // the memory that steps share for what lives in one step only
+#define KERNEL_SCRATCH (NO_MEMORY - 1)          // the memory that steps share for what lives in one step only
 #define KERNEL_COUNTER_MEMORY (NO_MEMORY - 2)   // so many counters, which are 0 before and after each kernel
 #define KERNEL_COUNTERS 8192
 

@@ -143,10 +143,9 @@ static void add_terms(struct tiling *t)
 {
     const struct contraction *c = t->c;
     int64_t behind = 1, divisor = c->is_outer_dense ? t->s->depth : c->window;
-    text_printf(body_of(t),
-                "const index n%" PRId64 " = stage * %d + kk %c %" PRId64 ", in_window = kk %c %" PRId64 ";\n",
-                c->sums[0], t->s->depth, c->is_outer_dense ? '%' : '/', divisor, c->is_outer_dense ? '/' : '%',
-                divisor);
+    text_printf(
+        body_of(t), "const index n%" PRId64 " = stage * %d + kk %c %" PRId64 ", in_window = kk %c %" PRId64 ";\n",
+        c->sums[0], t->s->depth, c->is_outer_dense ? '%' : '/', divisor, c->is_outer_dense ? '/' : '%', divisor);
     for (int i = c->n_sums - 1; i > 0; i--) {
         int64_t extent = t->w.d->extents.items[c->sums[i]];
         text_printf(body_of(t), "const index n%" PRId64 " = in_window / %" PRId64 " %% %" PRId64 ";\n", c->sums[i],
@@ -402,8 +401,9 @@ static void add_parts(struct tiling *t, const struct loop *epilogue)
         open_own_results(t);
         text_add(body_of(t), "const int n = e * BLOCK + t;\nconst real value = MINE(sum)[e];\n");
     }
-    text_printf(body_of(t), "a%d[tile * %d + n] = value;\n}\n}\nCOUNT_BLOCKS(&a%d[tile / %d], %d, is_last);\n"
-                            "if (is_last) {\n",
+    text_printf(body_of(t),
+                "a%d[tile * %d + n] = value;\n}\n}\nCOUNT_BLOCKS(&a%d[tile / %d], %d, is_last);\n"
+                "if (is_last) {\n",
                 scratch, size, counters, t->s->parts, t->s->parts);
     open_results(t);
     text_printf(body_of(t),
@@ -462,8 +462,8 @@ static void write_kernel(struct tiling *t, const struct loop *epilogue)
                 "const index part = tile %% %d, column_tile = tile / %d %% %" PRId64 ";\n"
                 "const index row_tile = tile / %" PRId64 " %% %" PRId64 ", batch = tile / %" PRId64 ";\n"
                 "const index first = part * %" PRId64 " / %d, end = (part + 1) * %" PRId64 " / %d;\n",
-                t->w.k.blocks, parts, parts, across, parts * across, down, parts * across * down, stages, parts,
-                stages, parts);
+                t->w.k.blocks, parts, parts, across, parts * across, down, parts * across * down, stages, parts, stages,
+                parts);
     add_places(t, SIDE_BATCHES, "batch");
     open_own_results(t);
     text_add(out, "MINE(sum)[e] = 0;\n}\n}\n");

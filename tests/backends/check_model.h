@@ -1,8 +1,8 @@
 // Runs a graph on a device and by the reference, on random values, and compares.
 #pragma once
 #include "backends/backend.h"
-#include "core/system/workers.h"
 #include "backends/planning/plan_text.h"
+#include "core/system/workers.h"
 #include "expressions/elements.h"
 #include "graph/text.h"
 #include "tests/support/check.h"

@@ -53,7 +53,8 @@ static inline bool find_tile(struct tiling *t, const struct plan *plan, const st
     return false;
 }
 
-static inline void give_tile(void *context, const struct plan *plan, const struct step *step, const struct step_cost *cost)
+static inline void give_tile(void *context, const struct plan *plan, const struct step *step,
+                             const struct step_cost *cost)
 {
     struct tiling *t = context;
     struct text text FREED_BY(text_free) = {0};
@@ -69,7 +70,8 @@ static inline void give_tile(void *context, const struct plan *plan, const struc
                                               .choice = arena_string(&t->arena, tile)}));
 }
 
-static inline void check_tiles(struct backend *device, struct tiling *t, const char *text, uint64_t seed, double allowed)
+static inline void check_tiles(struct backend *device, struct tiling *t, const char *text, uint64_t seed,
+                               double allowed)
 {
     struct error error = {0};
     arena_init(&t->arena);

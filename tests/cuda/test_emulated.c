@@ -336,6 +336,7 @@ static void bounds_what_was_measured(void **state)
 
 RUN_TESTS(TEST(bounds_what_was_measured), TEST(agrees_with_matrices_in_columns), TEST(chooses_layouts_by_cost),
           TEST(takes_copies_enough_to_be_cold), TEST(small_weights_are_cold_in_large_models),
-          TEST(agrees_with_the_reference), TEST(agrees_by_tiles), TEST(agrees_with_channels_last), TEST(agrees_on_random_graphs),
-          TEST(agrees_on_concatenations), TEST(agrees_on_random_windows), TEST(measures_and_keeps_engines),
-          TEST(tries_engines_of_near_shapes_first), TEST(keeps_an_epilogue_apart_where_that_is_faster))
+          TEST(agrees_with_the_reference), TEST(agrees_by_tiles), TEST(agrees_with_channels_last),
+          TEST(agrees_on_random_graphs), TEST(agrees_on_concatenations), TEST(agrees_on_random_windows),
+          TEST(measures_and_keeps_engines), TEST(tries_engines_of_near_shapes_first),
+          TEST(keeps_an_epilogue_apart_where_that_is_faster))

@@ -34,7 +34,7 @@
 
 #define WARM_UP_RUNS 5
 #define MOST_COMPARED 6   // tiles
-#define BLOCK 65536   // entries of a weight or input that differ; the others repeat them
+#define BLOCK 65536       // entries of a weight or input that differ; the others repeat them
 
 struct running {
     struct backend *backend;
