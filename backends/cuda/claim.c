@@ -3,7 +3,7 @@
 #include "backends/cuda/claim.h"
 
 #include "backends/cuda/library.h"
-#include "backends/generated/kernel_definition.h"
+#include "backends/generated/definitions/kernel_definition.h"
 #include "backends/instructions/code_cache.h"
 #include "backends/planning/planner.h"
 #include "backends/planning/planner_concat.h"

@@ -17,7 +17,7 @@
 
 // Parts of what costs depend on: to be raised when generated kernels get faster or slower, or measuring changes.
 #define KERNEL_REVISION 1
-#define POLICY_REVISION 3
+#define POLICY_REVISION 4
 
 const struct kernel cuda_kernel_loops = {.name = "loops"}, cuda_kernel_evaluate = {.name = "evaluate"};
 

@@ -6,8 +6,9 @@
 // there. Launches are captured, as many as take 200 µs, and the graph is launched twice to warm up; then samples until
 // the median is known to 3 %. Of a library's engines (engines.h) each is tried with a few samples, until PATIENCE in a
 // row were no better or none can be, and the best is measured. The words of the best are kept with the cost, so that
-// the same one runs in models. A kernel of fixed work before and after tells whether the clock changed by more than
-// CLOCK_DRIFT: then all is done again.
+// the same one runs in models. A tile whose results on these data are not those of another way is none of them. A
+// kernel of fixed work before and after tells whether the clock changed by more than CLOCK_DRIFT: then all is done
+// again.
 #include "backends/cuda/measure.h"
 
 #include "backends/costs/choices.h"
@@ -17,13 +18,16 @@
 #include "backends/cuda/model.h"
 #include "backends/cuda/roofline.h"
 #include "backends/cuda/steps.h"
+#include "backends/cuda/tiles.h"
 #include "backends/limits.def"
 #include "backends/planning/plan_memory.h"
+#include "backends/planning/plan_text.h"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include "core/system/clock.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
+#include "expressions/elements.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,6 +47,7 @@ struct measurement {
     struct rotation rotation;
     struct addresses *at;   // of each copy
     char *swept;            // memory that fills the cache; NULL: it need not be swept
+    char **wanted;          // results without tiles, of each memory; NULL: not known yet
     VEC(char *) owned;
     struct error *error;
 };
@@ -61,29 +66,38 @@ static char *random_block(const struct plan_memory *memory, struct arena *arena)
     return block.data;
 }
 
-static char *make_memory(struct measurement *m, memory_id id, size_t bytes)
+static bool fill_memory(struct measurement *m, memory_id id, char *device, size_t bytes)
 {
-    const struct plan_memory *memory = &m->plan->memory.items[id];
-    char *device = cuda_allocate(m->b, bytes, m->error);
     struct arena_mark mark = arena_mark(&m->arena);
-    if (!device)
-        return NULL;
-    vec_push(&m->owned, device);
-    char *block = random_block(memory, &m->arena);
+    char *block = random_block(&m->plan->memory.items[id], &m->arena);
     bool is_filled = true;
     for (size_t at = 0; is_filled && at < bytes; at += BLOCK_BYTES)
         is_filled =
             m->b->api->upload(m->b->gpu, device + at, block, bytes - at < BLOCK_BYTES ? bytes - at : BLOCK_BYTES);
     is_filled = is_filled && cuda_synchronize(m->b, m->error);
     arena_release(&m->arena, mark);
-    return is_filled ? device : NULL;
+    return is_filled;
+}
+
+static char *make_memory(struct measurement *m, memory_id id, size_t bytes)
+{
+    char *device = cuda_allocate(m->b, bytes, m->error);
+    if (!device)
+        return NULL;
+    vec_push(&m->owned, device);
+    return fill_memory(m, id, device, bytes) ? device : NULL;
+}
+
+static size_t bytes_of(const struct measurement *m, memory_id id)
+{
+    const struct plan_memory *memory = &m->plan->memory.items[id];
+    return mem_product((size_t)memory->elements, dtype_size(memory->dtype));
 }
 
 // One block for all copies.
 static bool give_memory(struct measurement *m, memory_id id)
 {
-    const struct plan_memory *memory = &m->plan->memory.items[id];
-    size_t bytes = mem_product((size_t)memory->elements, dtype_size(memory->dtype));
+    size_t bytes = bytes_of(m, id);
     size_t distance = plan_keeps(m->plan, id) ? (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT : 0;
     if (m->at[0].memory[id])
         return true;
@@ -104,11 +118,9 @@ static bool give_memories(struct measurement *m)
 static size_t bytes_of_weights(const struct measurement *m)
 {
     size_t bytes = 0;
-    for (int i = 0; i < m->step->n_operands; i++) {
-        const struct plan_memory *memory = &m->plan->memory.items[m->step->operands[i].memory];
+    for (int i = 0; i < m->step->n_operands; i++)
         if (plan_keeps(m->plan, m->step->operands[i].memory))
-            bytes += (size_t)memory->elements * dtype_size(memory->dtype);
-    }
+            bytes += bytes_of(m, m->step->operands[i].memory);
     return bytes;
 }
 
@@ -219,16 +231,114 @@ static bool take_samples(const struct measurement *m, const struct prepared_step
     return true;
 }
 
-// False also where `choice` cannot be had and something else would run.
+// --- tiles -----------------------------------------------------------------------------------------------------------
+//
+// Libraries are believed. A tile is believed where it gives what the step gives without tiles, on the same data.
+
+// Before a run: so that what is not written is seen. What the step itself reads there stays (parts of a concatenation).
+static bool poison(struct measurement *m, memory_id id)
+{
+    bool is_read = false;
+    for (int i = 0; i < m->step->n_operands; i++)
+        is_read |= m->step->operands[i].memory == id;
+    return is_read ? fill_memory(m, id, m->at[0].memory[id], bytes_of(m, id))
+                   : m->b->api->fill(m->b->gpu, m->at[0].memory[id], 0xff, bytes_of(m, id));
+}
+
+// NULL: it failed.
+static char *results_in(struct measurement *m, const struct prepared_step *s, memory_id id)
+{
+    char *results = arena_alloc(&m->arena, bytes_of(m, id), 64);
+    bool is_done = poison(m, id) && step_launch(m->b, s, &m->at[0]) && cuda_synchronize(m->b, m->error) &&
+                   m->b->api->download(m->b->gpu, results, m->at[0].memory[id], bytes_of(m, id));
+    return is_done ? results : NULL;
+}
+
+static bool find_wanted(struct measurement *m)
+{
+    struct prepared_step s;
+    ARENA(arena);
+    if (m->wanted)
+        return true;
+    if (!step_prepare(m->b, m->plan, m->step, "", &arena, &s, m->error))
+        return false;
+    m->wanted = arena_array(&m->arena, char *, m->plan->memory.count + 1);
+    for (struct touched_memory t = {0}; step_next_memory(m->step, &t);)
+        if (t.is_written && !m->wanted[t.memory])
+            m->wanted[t.memory] = results_in(m, &s, t.memory);
+    step_release(m->b, &s);
+    return true;
+}
+
+// The largest, as a share of the largest entry; infinity where something is no number, or nothing was written.
+static double difference(enum dtype dtype, const char *got, const char *wanted, size_t n)
+{
+    static const char untouched[] = {-1, -1, -1, -1, -1, -1, -1, -1};
+    size_t size = dtype_size(dtype);
+    double most = 0, largest = 0;
+    bool is_written = false;
+    for (size_t i = 0; i < n; i++) {
+        const char *a = got + i * size, *b = wanted + i * size;
+        double x, y;
+        if (memcmp(a, untouched, size) == 0 && memcmp(b, untouched, size) == 0)
+            continue;
+        elements_to_reals(dtype, a, 1, &x);
+        elements_to_reals(dtype, b, 1, &y);
+        if (!isfinite(x) || !isfinite(y))
+            return INFINITY;
+        is_written = true;
+        most = fmax(most, fabs(x - y));
+        largest = fmax(largest, fabs(y));
+    }
+    return !is_written ? INFINITY : most > 0 ? most / largest : 0;
+}
+
+static double allowed_difference(const struct measurement *m)
+{
+    bool is_half = false, is_bfloat = false;
+    for (struct touched_memory t = {0}; step_next_memory(m->step, &t);) {
+        is_half |= m->plan->memory.items[t.memory].dtype == DTYPE_F16;
+        is_bfloat |= m->plan->memory.items[t.memory].dtype == DTYPE_BF16;
+    }
+    return is_bfloat                                   ? TILE_ERROR_BF16
+           : is_half || m->b->base.options.allows_tf32 ? TILE_ERROR_ROUNDED
+                                                       : TILE_ERROR_F32;
+}
+
+static bool gives_what_is_wanted(struct measurement *m, const struct prepared_step *s, const char *tile)
+{
+    double off = find_wanted(m) ? 0 : INFINITY;
+    struct arena_mark mark = arena_mark(&m->arena);
+    for (struct touched_memory t = {0}; off < INFINITY && step_next_memory(m->step, &t);) {
+        const struct plan_memory *memory = &m->plan->memory.items[t.memory];
+        const char *wanted = m->wanted[t.memory], *got = t.is_written ? results_in(m, s, t.memory) : NULL;
+        if (t.is_written)
+            off =
+                fmax(off, wanted && got ? difference(memory->dtype, got, wanted, (size_t)memory->elements) : INFINITY);
+    }
+    arena_release(&m->arena, mark);
+    if (off <= allowed_difference(m))
+        return true;
+    TEXT(text);
+    step_print(&text, m->plan, m->step);
+    log_warning(m->b->base.options.log, "%s by %s is off by %.3g of its largest entry: not taken", text.chars, tile,
+                off);
+    return error_set_code(m->error, EXIT_INTERNAL, NULL, "a tile's results are wrong");
+}
+
+// False also where `choice` cannot be had and something else would run, or computes something else.
 static bool time_choice(void *context, const char *choice, size_t most, double best, struct step_cost *ret_cost)
 {
     struct measurement *m = context;
     struct prepared_step s;
+    struct kernel_tile tile;
     ARENA(arena);
     bool is_done = step_prepare(m->b, m->plan, m->step, choice, &arena, &s, m->error);
     if (is_done) {
         step_choice(m->b, m->step, &s, ret_cost->choice, sizeof ret_cost->choice);
-        is_done = (!*choice || strcmp(choice, ret_cost->choice) == 0) && take_samples(m, &s, most, best, ret_cost);
+        is_done = (!*choice || strcmp(choice, ret_cost->choice) == 0) &&
+                  (!kernel_tile_parse(choice, &tile) || gives_what_is_wanted(m, &s, choice)) &&
+                  take_samples(m, &s, most, best, ret_cost);
         step_release(m->b, &s);
     }
     return is_done;

@@ -1,4 +1,4 @@
-// What a tile takes is guessed in cycles of a multiprocessor: of instructions, of loads, and of waiting for memory where
+// Cycles of a multiprocessor that a tile takes are guessed: of instructions, of loads, and of waiting for memory where
 // few threads are there to wait, wave after wave.
 #include "backends/cuda/tiles.h"
 
@@ -8,14 +8,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#define LANES 128.0   // multiply-adds of a multiprocessor in a cycle
 #define SCHEDULERS 4
-#define MOST_RESIDENT_THREADS 2048.0
-#define REGISTERS 65536.0
-#define REGISTERS_BESIDE 44.0   // of a thread, beside its results
-#define RESIDENT_SHARED_BYTES 233472.0
 #define MOST_KEPT 16
-#define DOUBTFUL 2.0          // times as many cycles
 #define ROWS_FOR_LIBRARY 48   // of both factors of a product: with more a library is faster
 
 struct guessed_tile {
@@ -59,8 +53,8 @@ static struct work work_of_term(const struct contraction *c, const struct kernel
 
 static double resident_blocks(const struct kernel_tile_shape *k)
 {
-    double by_threads = MOST_RESIDENT_THREADS / k->threads;
-    double by_registers = REGISTERS / (k->threads * (k->held + REGISTERS_BESIDE));
+    double by_threads = RESIDENT_THREADS / k->threads;
+    double by_registers = RESIDENT_REGISTERS / (k->threads * (k->held + TILE_REGISTERS_BESIDE));
     return fmax(1, floor(fmin(fmin(by_threads, by_registers), RESIDENT_SHARED_BYTES / (double)k->shared_bytes)));
 }
 
@@ -173,7 +167,7 @@ static void bring_other_kind_forward(struct guessing *g)
     int at = 1;
     while (at < g->n && g->kept[at].tile.stages == g->kept[0].tile.stages)
         at++;
-    if (at >= g->n || g->kept[at].cycles > DOUBTFUL * g->kept[0].cycles)
+    if (at >= g->n || g->kept[at].cycles > DOUBTFUL_TILE * g->kept[0].cycles)
         return;
     struct guessed_tile other = g->kept[at];
     for (; at > 1; at--)
@@ -215,7 +209,7 @@ void cuda_list_tiles(const struct cuda_backend *b, const struct plan *plan, cons
         return;
     const struct gpu_information *i = &b->information;
     struct guessing g = {.c = &c, .multiprocessors = fmax(1, i->multiprocessors)};
-    double cycles_in_second = i->flops_per_second / (2 * LANES * g.multiprocessors);
+    double cycles_in_second = i->flops_per_second / (2 * MULTIPLIERS * g.multiprocessors);
     g.bytes_in_cycle = CACHE_RATE * i->bytes_per_second / cycles_in_second;
     g.takes_cores = cuda_suits_tile(b, step, &(struct kernel_tile){.has_cores = true});
     try_tiles(&g);

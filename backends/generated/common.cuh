@@ -2,7 +2,7 @@
 #define INT64_HIGHEST 9223372036854775807ll
 #define INT64_LOWEST (-9223372036854775807ll - 1)
 
-// Where there are no tensor cores for it, or none are known.
+// The same without tensor cores.
 #ifndef ROUNDED
 #define ROUNDED(r) (r)
 #endif

@@ -2,7 +2,7 @@
 #pragma once
 #include "backends/costs/graph_cost.h"
 #include "backends/cuda/library.h"
-#include "backends/generated/kernel_tiles.h"
+#include "backends/generated/definitions/kernel_tiles.h"
 #include "backends/planning/plan_text.h"
 #include "graph/graph_whole.h"
 #include "tests/cuda/check_text.h"
@@ -57,7 +57,7 @@ static inline void give_tile(void *context, const struct plan *plan, const struc
                              const struct step_cost *cost)
 {
     struct tiling *t = context;
-    struct text text FREED_BY(text_free) = {0};
+    TEXT(text);
     char tile[KERNEL_TILE_SIZE];
     if (!cuda_is_library_step(step))
         return;

@@ -6,6 +6,7 @@
 #include "backends/cuda/cuda.h"
 #include "backends/cuda/measure.h"
 #include "core/system/file.h"
+#include "core/text/log.h"
 #include "tests/backends/graphs.h"
 #include "tests/backends/random_graphs.h"
 #include "tests/cuda/check_text.h"
@@ -214,6 +215,46 @@ static void agrees_by_tiles(void **state)
     }
 }
 
+static void note_choice(void *context, const struct plan *plan, const struct step *step, const struct step_cost *cost)
+{
+    struct kernel_tile tile;
+    *(int *)context += kernel_tile_parse(cost->choice, &tile);
+}
+
+// Tiles are the fastest here. With the sums of all threads in one place they are wrong.
+static void takes_tiles_that_are_right(void **state)
+{
+    setenv("TASO_EMULATED_TILES", "-9e-6", 1);
+    for (int is_wrong = 0; is_wrong <= 1; is_wrong++) {
+        ARENA(arena);
+        char *prelude = arena_string(&arena, emulated_prelude), *told = NULL;
+        size_t size = 0;
+        int n_tiles = 0;
+        struct gpu_api api = emulated_gpu;
+        struct error error = {0};
+        struct log log = {open_memstream(&told, &size), "test", LOG_WARNING};
+        struct backend_options options = {.cost_file = "", .seconds_per_step = 1e-4, .log = &log};
+        GRAPH(g, &arena,
+              "(graph " X1("(f32 1 8 9 9)")
+                  W2("(f32 16 8 3 3)", "(f32 16 2 1 1)") "(let c (conv :pad 1 1 1 1 x w)) (let g (conv :group 8 c v))"
+                                                         "(let s (ewadd g c)) (let z (relu s)) (output z))");
+        char *own = strstr(prelude, "name[t]");
+        assert_non_null(own);
+        own[5] = is_wrong ? '0' : 't';
+        api.prelude = prelude;
+        struct backend *device = cuda_backend_open_on(&api, &options, &error);
+        if (!device || !backend_visit_steps(device, &g, note_choice, &n_tiles, &error))
+            fail_msg("%s", error.message);
+        check_model(device, &g, 1, 2);
+        backend_close(device);
+        fclose(log.out);
+        assert_int_equal(n_tiles, is_wrong ? 0 : 2);
+        assert_int_equal(strstr(told, " of its largest entry: not taken") != NULL, is_wrong);
+        free(told);
+    }
+    unsetenv("TASO_EMULATED_TILES");
+}
+
 // --- matrices ---------------------------------------------------------------------------------------------------------
 
 static void agrees_with_matrices_in_columns(void **state)
@@ -336,7 +377,7 @@ static void bounds_what_was_measured(void **state)
 
 RUN_TESTS(TEST(bounds_what_was_measured), TEST(agrees_with_matrices_in_columns), TEST(chooses_layouts_by_cost),
           TEST(takes_copies_enough_to_be_cold), TEST(small_weights_are_cold_in_large_models),
-          TEST(agrees_with_the_reference), TEST(agrees_by_tiles), TEST(agrees_with_channels_last),
-          TEST(agrees_on_random_graphs), TEST(agrees_on_concatenations), TEST(agrees_on_random_windows),
-          TEST(measures_and_keeps_engines), TEST(tries_engines_of_near_shapes_first),
+          TEST(agrees_with_the_reference), TEST(agrees_by_tiles), TEST(takes_tiles_that_are_right),
+          TEST(agrees_with_channels_last), TEST(agrees_on_random_graphs), TEST(agrees_on_concatenations),
+          TEST(agrees_on_random_windows), TEST(measures_and_keeps_engines), TEST(tries_engines_of_near_shapes_first),
           TEST(keeps_an_epilogue_apart_where_that_is_faster))

@@ -2,6 +2,7 @@
 // the same bytes, and cuDNN has engines for what it is asked.
 #include "backends/cuda/load.h"
 #include "core/memory/hash.h"
+#include "tests/cuda/check_tiles.h"
 #include "tests/cuda/graphs.h"
 #include "tests/cuda/planning.h"
 #include "tests/support/parse_graph.h"
@@ -58,6 +59,35 @@ static void compiles_every_kernel(void **state)
         for (size_t a = 0; a < (i % EVERY_FEW == 0 ? COUNT_OF(architectures) : 1); a++)
             compile(api, texts.list.items[i], architectures[a]);
     kernel_texts_free(&texts);
+}
+
+struct tiled_kernels {
+    struct kernel_texts texts;
+    struct tiling tiling;
+};
+
+static void add_tile(void *context, const struct plan *plan, const struct step *step)
+{
+    struct tiled_kernels *k = context;
+    char tile[KERNEL_TILE_SIZE];
+    if (cuda_is_library_step(step) && find_tile(&k->tiling, plan, step, tile))
+        assert_true(kernel_texts_add_step(&k->texts, plan, step, tile, open_plugin()->prelude));
+}
+
+// Random tiles, for the architectures by turns.
+static void compiles_tiles(void **state)
+{
+    struct tiled_kernels k = {.tiling = {.random = random_seed(1)}};
+    kernel_texts_init(&k.texts);
+    for (size_t i = 0; i < COUNT_OF(conformance_graphs); i++) {
+        ARENA(arena);
+        GRAPH(g, &arena, conformance_graphs[i]);
+        assert_true(plan_for_cuda(&g, i % 2, add_tile, &k));
+    }
+    assert_true(k.texts.list.count > 20);
+    for (size_t i = 0; i < k.texts.list.count; i++)
+        compile(open_plugin(), k.texts.list.items[i], architectures[i % COUNT_OF(architectures)]);
+    kernel_texts_free(&k.texts);
 }
 
 static void gives_the_same_bytes(void **state)
@@ -219,5 +249,6 @@ static void refuses_with_a_reason(void **state)
     assert_non_null(strstr(reason, "cuDNN"));
 }
 
-RUN_TESTS(TEST(compiles_every_kernel), TEST(gives_the_same_bytes), TEST(says_what_does_not_compile), TEST(has_engines),
-          TEST(plans_the_convolutions_of_the_models), TEST(refuses_with_a_reason))
+RUN_TESTS(TEST(compiles_every_kernel), TEST(compiles_tiles), TEST(gives_the_same_bytes),
+          TEST(says_what_does_not_compile), TEST(has_engines), TEST(plans_the_convolutions_of_the_models),
+          TEST(refuses_with_a_reason))

@@ -15,7 +15,7 @@
 #include "backends/cuda/library.h"
 #include "backends/cuda/measure.h"
 #include "backends/cuda/tiles.h"
-#include "backends/generated/kernel_tiles.h"
+#include "backends/generated/definitions/kernel_tiles.h"
 #include "backends/planning/plan_text.h"
 #include "core/formats/sexp.h"
 #include "core/numbers/random.h"

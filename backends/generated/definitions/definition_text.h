@@ -1,5 +1,5 @@
-// The values of one stage of a definition in a kernel's text: v0, v1, ... at the place i0, i1, ... on the stage's axes and
-// n0, n1, ... of the variables that are reduced over. Operands and results stand in any way.
+// The values of one stage of a definition in a kernel's text: v0, v1, ... at the place i0, i1, ... on the stage's axes
+// and n0, n1, ... of the variables that are reduced over. Operands and results stand in any way.
 #pragma once
 #include "backends/generated/kernel_text.h"
 

@@ -2,9 +2,9 @@
 // stand in any way, so that layouts cost nothing here; an epilogue is applied to the value before it is stored.
 //
 // Stages that are no outputs are kept in the scratch memory, unrounded.
-#include "backends/generated/kernel_definition.h"
+#include "backends/generated/definitions/kernel_definition.h"
 
-#include "backends/generated/definition_text.h"
+#include "backends/generated/definitions/definition_text.h"
 #include "backends/generated/kernel_loops.h"
 #include "backends/generated/kernel_values.h"
 #include "core/memory/arena.h"

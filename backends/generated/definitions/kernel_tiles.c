@@ -1,9 +1,9 @@
 // Names in the text: tile, part, batch and stage are numbers; i0, ... places of a result, n0, ... of terms; member is a
 // thread's number in its share, which takes the rows and columns from `down` and `across` on.
-#include "backends/generated/kernel_tiles.h"
+#include "backends/generated/definitions/kernel_tiles.h"
 
-#include "backends/generated/definition_text.h"
-#include "backends/generated/kernel_definition.h"
+#include "backends/generated/definitions/definition_text.h"
+#include "backends/generated/definitions/kernel_definition.h"
 #include "backends/generated/kernel_loops.h"
 #include "core/memory/arena.h"
 #include "core/numbers/integers.h"
@@ -328,7 +328,7 @@ static void add_direct_sums(struct tiling *t)
 
 // --- results ---------------------------------------------------------------------------------------------------------
 
-// Where result `e` of a member is.
+// The place of result `e` of a member.
 static void add_result_places(struct tiling *t)
 {
     const struct kernel_tile *s = t->s;

@@ -1,5 +1,5 @@
 // How far apart the terms and places of a factor stand is read off its indices at two values of a variable.
-#include "backends/generated/contraction.h"
+#include "backends/generated/definitions/contraction.h"
 
 #include "core/memory/arena.h"
 #include "core/numbers/integers.h"

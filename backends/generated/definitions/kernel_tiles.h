@@ -7,7 +7,7 @@
 // Where there are few results, `shares` threads of a block take a share of each sum, and `parts` blocks a part of it;
 // the last block that is done adds all parts up, in their order, so that the same bytes come of it each time.
 #pragma once
-#include "backends/generated/contraction.h"
+#include "backends/generated/definitions/contraction.h"
 #include "backends/generated/kernels.h"
 
 struct kernel_tile {
@@ -33,6 +33,7 @@ struct kernel_tile_shape {
 // False: it does not suit.
 bool kernel_tile_shape_of(const struct contraction *c, const struct kernel_tile *s, struct kernel_tile_shape *ret);
 
-// As kernels_from_definition. False also where the definition is no contraction in f32, or the tile does not suit it.
+// Kernels as kernels_from_definition makes them. False also where the definition is no contraction in f32, or the tile
+// does not suit it.
 bool kernels_from_contraction(const struct definition *d, const struct step *step, const struct kernel_tile *tile,
                               const char *prelude, struct arena *arena, struct generated_kernels *ret_kernels);

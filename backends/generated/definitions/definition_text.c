@@ -1,6 +1,6 @@
 // The text of a definition's values as it grows: indices, reads with their bounds, applications, reductions, and stores
 // with what stands behind them.
-#include "backends/generated/definition_text.h"
+#include "backends/generated/definitions/definition_text.h"
 
 #include "backends/generated/kernel_values.h"
 #include "core/memory/arena.h"
@@ -140,7 +140,10 @@ static void add_bounds(struct definition_text *w, struct text *out, const struct
 
 int definition_text_read(struct definition_text *w, const struct expr_node *n)
 {
-    struct text bounds = {0}, place = {0}, load = {0}, outside = {0};
+    TEXT(bounds);
+    TEXT(place);
+    TEXT(load);
+    TEXT(outside);
     int pointer = 0, name = 0;
     add_pointer(w, n->value, false, &pointer);
     if (n->b != OUTSIDE_NEVER)
@@ -157,10 +160,6 @@ int definition_text_read(struct definition_text *w, const struct expr_node *n)
     } else {
         name = new_value(w, "const ", load.chars);
     }
-    text_free(&bounds);
-    text_free(&place);
-    text_free(&load);
-    text_free(&outside);
     return name;
 }
 
@@ -179,7 +178,8 @@ static int use_application(struct definition_text *w, const struct expr_node *n)
 // Nested reductions by one function have one sum.
 static int use_reduction(struct definition_text *w, const struct expr_node *n)
 {
-    struct text start = {0}, call = {0};
+    TEXT(start);
+    TEXT(call);
     char values[3][VALUE_NAME_SIZE];
     int depth = 0;
     uint8_t fn = n->fn;
@@ -197,8 +197,6 @@ static int use_reduction(struct definition_text *w, const struct expr_node *n)
     for (; depth > 0; depth--)
         text_add(&w->k.body, "}\n");
     definition_text_leave(w, mark);
-    text_free(&start);
-    text_free(&call);
     return name;
 }
 
@@ -250,7 +248,7 @@ int definition_text_value(struct definition_text *w, expr e)
     return name;
 }
 
-// --- stores -----------------------------------------------------------------------------------------------------------
+// --- stores ----------------------------------------------------------------------------------------------------------
 
 static void add_plainly(struct definition_text *w, const struct view *result, int tensor, int value)
 {
