@@ -31,16 +31,17 @@ bool step_generate(const struct plan *plan, const struct step *step, const char 
 static bool load_kernels(struct cuda_backend *b, const struct generated_kernels *kernels, struct arena *arena,
                          struct prepared_step *s, struct error *error)
 {
-    s->n_launches = (int)kernels->list.count;
-    s->launches = arena_array(arena, struct launch, s->n_launches + 1);
+    int n = (int)kernels->list.count;
+    s->launches = arena_array(arena, struct launch, n + 1);
     s->scratch_bytes = kernels->scratch_bytes;
-    for (int i = 0; i < s->n_launches; i++) {
+    for (int i = 0; i < n; i++) {
         const struct generated_kernel *k = &kernels->list.items[i];
         struct gpu_kernel *kernel = kernel_cache_find(b->kernels, k->text, error);
         if (!kernel)
             return false;
         s->launches[i] = (struct launch){kernel, k->blocks, k->threads, k->n_pointers, k->pointers};
     }
+    s->n_launches = n;
     return true;
 }
 

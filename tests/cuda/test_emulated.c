@@ -215,6 +215,47 @@ static void agrees_by_tiles(void **state)
     }
 }
 
+static bool compile_no_tile(const char *source, const char *architecture, void **ret_code, size_t *ret_size,
+                            char *ret_reason)
+{
+    return !strstr(source, "OWN(sum") && emulated_gpu.compile(source, architecture, ret_code, ret_size, ret_reason);
+}
+
+static void does_without_a_tile_that_does_not_compile(void **state)
+{
+    struct gpu_api api = emulated_gpu;
+    struct backend_options options = {.cost_file = ""};
+    struct error error = {0};
+    struct tiling t = {.random = random_seed(1)};
+    TEXT(prelude);
+    text_printf(&prelude, "%s// in no cache of kernels\n", emulated_prelude);
+    api.prelude = prelude.chars;
+    api.compile = compile_no_tile;
+    struct backend *device = cuda_backend_open_on(&api, &options, &error);
+    assert_non_null(device);
+    check_tiles(device, &t,
+                "(graph " X1("(f32 1 8 9 9)")
+                    W2("(f32 16 8 3 3)", "(f32 16 2 1 1)") "(let c (conv :pad 1 1 1 1 x w)) (let z (conv :group 8 c v))"
+                                                           "(output z))",
+                1, 2);
+    assert_int_equal(t.n_tiles, 2);
+    backend_close(device);
+}
+
+// Parts begin at a part's number times the stages, which is computed in 32 bits.
+static void refuses_parts_beyond_32_bits(void **state)
+{
+    struct contraction c = {.outer = 300000, .window = 1};
+    struct kernel_tile tile;
+    struct kernel_tile_shape ignored;
+    c.of[SIDE_ROWS].count = c.of[SIDE_BATCHES].count = 1;
+    c.of[SIDE_COLUMNS].count = 32;
+    assert_true(kernel_tile_parse("tile m:1 n:1 r:1 c:32 k:1 s:0 t:1 p:7000", &tile));
+    assert_true(kernel_tile_shape_of(&c, &tile, &ignored));
+    assert_true(kernel_tile_parse("tile m:1 n:1 r:1 c:32 k:1 s:0 t:1 p:7200", &tile));
+    assert_false(kernel_tile_shape_of(&c, &tile, &ignored));
+}
+
 static void note_choice(void *context, const struct plan *plan, const struct step *step, const struct step_cost *cost)
 {
     struct kernel_tile tile;
@@ -378,6 +419,7 @@ static void bounds_what_was_measured(void **state)
 RUN_TESTS(TEST(bounds_what_was_measured), TEST(agrees_with_matrices_in_columns), TEST(chooses_layouts_by_cost),
           TEST(takes_copies_enough_to_be_cold), TEST(small_weights_are_cold_in_large_models),
           TEST(agrees_with_the_reference), TEST(agrees_by_tiles), TEST(takes_tiles_that_are_right),
+          TEST(does_without_a_tile_that_does_not_compile), TEST(refuses_parts_beyond_32_bits),
           TEST(agrees_with_channels_last), TEST(agrees_on_random_graphs), TEST(agrees_on_concatenations),
           TEST(agrees_on_random_windows), TEST(measures_and_keeps_engines), TEST(tries_engines_of_near_shapes_first),
           TEST(keeps_an_epilogue_apart_where_that_is_faster))

@@ -75,8 +75,8 @@ static bool suits_threads(const struct kernel_tile *s, const struct kernel_tile_
 
 static bool suits_parts(const struct kernel_tile *s, const struct kernel_tile_shape *k)
 {
-    return s->parts == 1 ||
-           (s->parts <= k->stages && k->tiles <= KERNEL_COUNTERS && k->scratch_bytes <= MOST_SCRATCH_BYTES);
+    return s->parts == 1 || (s->parts <= k->stages && s->parts * k->stages <= INT32_MAX &&
+                             k->tiles <= KERNEL_COUNTERS && k->scratch_bytes <= MOST_SCRATCH_BYTES);
 }
 
 bool kernel_tile_shape_of(const struct contraction *c, const struct kernel_tile *s, struct kernel_tile_shape *ret)
