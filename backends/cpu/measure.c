@@ -65,10 +65,13 @@ static bool run_kernel(const struct measurement *s)
     return s->kernel->run(cache_conditions_state(s->around), &e);
 }
 
+// False also where an end is asked for: one run may take minutes.
 static bool run_once(struct measurement *s, struct lap *ret_lap)
 {
     struct stopwatch watch;
     bool is_alone = s->backend->threads == 1;
+    if (interrupt_requested())
+        return false;
     cache_conditions_settle(s->around);
     bool is_slow = is_sentinel_slow(s->backend);
     stopwatch_start(&watch, is_alone);
@@ -139,7 +142,7 @@ static bool sample(struct measurement *s, const struct step_request *r, size_t m
         samples_add(&samples, shortest.seconds, !shortest.is_disturbed);
     double start = clock_seconds();
     do {   // once at least: the first run may have been long for being the first
-        if (!take_sample(s, &samples) || interrupt_requested())
+        if (!take_sample(s, &samples))
             return false;
         spent = clock_seconds() - start;
     } while (!samples_suffice(&samples, most, best) &&

@@ -11,6 +11,8 @@
 #include "backends/cpu/ways.h"
 #include "backends/planning/planner.h"
 #include "backends/programs/programs.h"
+#include "core/system/clock.h"
+#include "core/system/interrupt.h"
 #include "tests/backends/check_model.h"
 #include "tests/backends/graphs.h"
 #include "tests/backends/processor.h"
@@ -441,6 +443,44 @@ static void long_steps_have_excerpts(void **state)
     }
 }
 
+// A run that outlasts the time between two questions whether to end.
+static int n_long_runs;
+static bool run_long(void *state, const struct execution *e)
+{
+    double start = clock_seconds();
+    n_long_runs++;
+    while (clock_seconds() - start < 0.05)
+        continue;
+    return true;
+}
+
+static bool has_run(void *context)
+{
+    return n_long_runs > 0;
+}
+
+static void no_run_begins_once_an_end_is_asked_for(void **state)
+{
+    static const struct interrupt_listener listener = {has_run, NULL};
+    CPU(cpu, .threads = 1);
+    ARENA(arena);
+    struct plan plan FREED_BY(plan_free);
+    struct error error = {0};
+    struct step_cost cost = {0};
+    GRAPH(g, &arena,
+          "(graph (let x (input 0) (f32 2 4 8)) (let y (input 1) (f32 2 8 4)) (let z (matmul x y)) (output z))");
+    struct cpu_kernel slow = cpu_kernel_matmul;
+    struct step step = *find_step(cpu, &g, &cpu_kernel_matmul, &arena, &plan);
+    struct listed_choice standard = {.text = ""};
+    const choice_list among = {.items = &standard, .count = 1};
+    slow.run = run_long;
+    step.kernel = &slow.base;
+    interrupt_listen(&listener);
+    assert_false(cpu_measure(cpu, &plan, &step, &among, INFINITY, &cost, &error));
+    interrupt_listen(NULL);
+    assert_int_equal(n_long_runs, 1);
+}
+
 // 211 steps that others disturbed took 79 s, where 50 ms are meant for each.
 static void patience_with_disturbed_steps_ends(void **state)
 {
@@ -668,7 +708,7 @@ RUN_TESTS(TEST(agrees_with_the_reference), TEST(sums_of_halves_are_no_halves), T
           TEST(what_joins_a_product_does_not_depend_on_layouts), TEST(weights_are_there_while_they_are_needed),
           TEST(measures_steps), TEST(measuring_leaves_nothing_in_memory), TEST(measuring_keeps_its_memory),
           TEST(a_whole_run_counts_more_than_a_share), TEST(long_steps_have_excerpts),
-          TEST(patience_with_disturbed_steps_ends), TEST(no_kernel_of_convolutions_is_slow),
-          TEST(weights_are_cold_packed_or_not), TEST(packed_weights_are_there_once),
-          TEST(keeps_the_usual_speed_of_memory), TEST(reductions_see_every_entry),
+          TEST(no_run_begins_once_an_end_is_asked_for), TEST(patience_with_disturbed_steps_ends),
+          TEST(no_kernel_of_convolutions_is_slow), TEST(weights_are_cold_packed_or_not),
+          TEST(packed_weights_are_there_once), TEST(keeps_the_usual_speed_of_memory), TEST(reductions_see_every_entry),
           TEST(reductions_of_nothing_have_their_start), TEST(ends_of_blocks_are_left_alone))
