@@ -140,11 +140,11 @@ static uint32_t number_behind(const struct rule_set *rules)
 // The rules from `first` on come before all others: what they gain is known first, where the time is limited.
 static void move_forward(struct rule_set *set, size_t first)
 {
-    LOCAL_VEC(struct rule *, others);
-    for (size_t i = 0; i < first; i++)
-        vec_push(&others, set->rules.items[i]);
-    memmove(set->rules.items, set->rules.items + first, (set->rules.count - first) * sizeof *set->rules.items);
-    memcpy(set->rules.items + set->rules.count - first, others.items, first * sizeof *others.items);
+    LOCAL_VEC(struct rule *, all);
+    for (size_t i = 0; i < set->rules.count; i++)
+        vec_push(&all, set->rules.items[i]);
+    for (size_t i = 0; i < all.count; i++)
+        set->rules.items[i] = all.items[(first + i) % all.count];
 }
 
 static bool is_of_onnx(const struct rule *r, const void *context)

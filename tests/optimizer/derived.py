@@ -80,6 +80,11 @@ class Derived(unittest.TestCase):
         first, *others = self.optimize("both", "--quiet", "--derive", "--device", "fake")["rules_applied"]
         self.assertTrue(first.startswith("derived-") and others, (first, others))
 
+    def test_derives_beside_no_rules(self):
+        (self.folder / "no.rules").write_text("; none\n", encoding="utf-8")
+        rules = self.optimize("transposed", "--quiet", "--device", "fake", "--rules", self.folder / "no.rules", "--derive")
+        self.assertTrue(any(rule.startswith("derived-") for rule in rules["rules_applied"]), rules)
+
     def test_leaves_tensors_without_entries(self):
         for x, k in (([0, 4, 8, 8], (4, 4, 3, 3)), ([1, 4, 8, 8], (0, 4, 3, 3))):
             text = f"(float{x} x) => (float[{x[0]},{k[0]},8,8] y) {{ y = Conv<pads = [1, 1, 1, 1]>(x, k) }}"
