@@ -87,9 +87,10 @@ static bool take_sample(struct measurement *s, struct samples *samples)
     if (s->probe)
         read = memory_probe_read(s->probe);
     double share = s->probe ? memory_probe_usual(s->probe) / read.seconds : 1;
-    bool is_done = run_once(s, &lap);
+    if (!run_once(s, &lap))
+        return false;
     samples_add(samples, share * lap.seconds, !lap.is_disturbed && !read.is_disturbed);
-    return is_done;
+    return true;
 }
 
 // --- all of them -----------------------------------------------------------------------------------------------------
