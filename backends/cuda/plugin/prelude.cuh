@@ -85,11 +85,12 @@ static DEVICE void multiply_fragments(float *sum, const float *x, int x_row, con
     const int group = lane / 4, k = lane % 4;
     x += k * x_row + group;
     y += k * y_row + group;
-    asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-        "{%0, %1, %2, %3};"
-        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-        : "r"(bits_of(x[0])), "r"(bits_of(x[8])), "r"(bits_of(x[4 * x_row])), "r"(bits_of(x[4 * x_row + 8])),
-          "r"(bits_of(y[0])), "r"(bits_of(y[4 * y_row])));
+    // All threads of a warp take part: it must not be moved to where only some of them are.
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+                 "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                 : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+                 : "r"(bits_of(x[0])), "r"(bits_of(x[8])), "r"(bits_of(x[4 * x_row])), "r"(bits_of(x[4 * x_row + 8])),
+                   "r"(bits_of(y[0])), "r"(bits_of(y[4 * y_row])));
 }
 #define ROUNDED(r) rounded(r)
 #define MULTIPLY_FRAGMENTS(sum, x, x_row, y, y_row, lane) multiply_fragments(sum, x, x_row, y, y_row, lane)
