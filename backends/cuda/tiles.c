@@ -161,7 +161,7 @@ static void try_tiles(struct guessing *g)
         try_tiles_of(g, (struct kernel_tile){.has_cores = true, .depth = depth, .stages = 2});
 }
 
-// What the guess says of tiles with stages and of others is less sure than of those of a kind.
+// The guess compares tiles with stages and others less surely than those of a kind.
 static void bring_other_kind_forward(struct guessing *g)
 {
     int at = 1;

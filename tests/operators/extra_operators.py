@@ -97,7 +97,7 @@ OTHERS = {
     "briefer": (".min_inputs = 1, .max_inputs = 1", "", "x->rank && x->dim[0] > 256 ? 0 : e",
                 "refuses sizes above those that it takes"),
 }
-# Those that are undefined at some places, whatever entries are there.
+# Operators that are undefined at some places, whatever entries are there.
 PARTIAL = {
     "placed": (".min_inputs = 1, .max_inputs = 1", "",
                "x->rank == 1 ? scalar_div(d, e, scalar_of(d, stage_index(d, z, 0))) : 0"),

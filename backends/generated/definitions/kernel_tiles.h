@@ -4,8 +4,9 @@
 //     stages 0   operands are read where they stand: few channels, groups, single rows
 //     stages 2   a stage of terms is in shared memory while the next one is read
 //
-// Where there are few results, `shares` threads of a block take a share of each sum, and `parts` blocks a part of it;
-// the last block that is done adds all parts up, in their order, so that the same bytes come of it each time.
+// Sums are split where there are few results: `shares` threads of a block take a share of each, and `parts` blocks a
+// part of it; the last block that is done adds all parts up, in their order, so that the same bytes come of it each
+// time.
 #pragma once
 #include "backends/generated/definitions/contraction.h"
 #include "backends/generated/kernels.h"
@@ -22,7 +23,7 @@ struct kernel_tile {
 void kernel_tile_print(const struct kernel_tile *s, char ret_text[KERNEL_TILE_SIZE]);
 bool kernel_tile_parse(const char *text, struct kernel_tile *ret_tile);
 
-// What a contraction and a tile come to.
+// Sizes that a contraction and a tile come to.
 struct kernel_tile_shape {
     int64_t rows, columns, tiles;   // of a tile; tiles without parts
     int64_t stages;                 // of a sum

@@ -57,7 +57,7 @@ static void sort_nodes(struct exporter *x, struct onnx_graph *g)
         g->nodes.items[i] = sorted[i].node;
 }
 
-// What is said of values that are still there, of messages with the name of one at this offset.
+// Reports of values that are still there, among messages with the name of one at this offset.
 static struct onnx_list said_of_defined(struct exporter *x, const struct onnx_list *all, size_t offset)
 {
     struct onnx_list said = {0};
