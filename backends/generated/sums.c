@@ -1,5 +1,5 @@
 // A last axis in memory whose place is divided by more than a few is cut in two first, as a reshape does, and divided
-// no more.
+// no more; so is one that is too long for a row.
 #include "backends/generated/sums.h"
 
 #include "core/memory/arena.h"
@@ -27,6 +27,7 @@ struct sums {
     } guards[MOST_GUARDS];
     expr reads[MOST_READS];
     double factor;
+    bool is_relu;   // of the sum
     int64_t phases;
 };
 
@@ -121,6 +122,13 @@ static bool take(struct sums *s, expr e)
     default:
         return false;
     }
+}
+
+static bool take_result(struct sums *s, expr e)
+{
+    const struct expr_node *n = &s->d->nodes.items[e];
+    s->is_relu = n->kind == EXPR_APPLY && n->fn == FN_RELU;
+    return take(s, s->is_relu ? n->a : e);
 }
 
 // --- phases ----------------------------------------------------------------------------------------------------------
@@ -320,9 +328,10 @@ static void print_row(const struct sums *s)
     first = 0;
     for (int64_t phase = 0; phase < s->phases; first += length_of_phase(width, s->phases, phase++))
         text_printf(s->text,
-                    "for (I q = 0; q < %lld; q++)\ny[row * %lld + q * %lld + %lld] = (float)%.17g * z[%lld + q];\n",
-                    as_long(length_of_phase(width, s->phases, phase)), as_long(width), as_long(s->phases),
-                    as_long(phase), s->factor, as_long(first));
+                    "for (I q = 0; q < %lld; q++) {\nconst float t = (float)%.17g * z[%lld + q];\n"
+                    "y[row * %lld + q * %lld + %lld] = %s;\n}\n",
+                    as_long(length_of_phase(width, s->phases, phase)), s->factor, as_long(first), as_long(width),
+                    as_long(s->phases), as_long(phase), s->is_relu ? "t < 0 ? 0 : t" : "t");
 }
 
 static void print_kernel(const struct sums *s)
@@ -343,6 +352,14 @@ static void print_kernel(const struct sums *s)
 }
 
 // --- long quotients --------------------------------------------------------------------------------------------------
+
+static int64_t longest_part_of_row(int64_t width)
+{
+    int64_t length = width < LONGEST_ROW ? width : LONGEST_ROW;
+    while (length > 1 && width % length != 0)
+        length--;
+    return length;
+}
 
 // The smallest number, beyond that of phases, by which the place on the last axis alone is divided.
 static void find_divisor(const struct sums *s, expr e, int64_t *ret_divisor)
@@ -417,12 +434,14 @@ static bool print_definition(struct text *text, const struct definition *d, cons
     if (d->n_stages != 1 || s.stage->type.rank < 1 || s.stage->type.dtype != DTYPE_F32)
         return false;
     find_order(&s);
-    if (width_of(&s) > LONGEST_ROW || width_of(&s) == 0)
+    if (width_of(&s) == 0)
         return false;
     find_divisor(&s, s.stage->body, &divisor);
-    if (divisor > 0 && s.stage->type.rank < MAX_RANK)
+    if (divisor == 0 && width_of(&s) > LONGEST_ROW)
+        divisor = longest_part_of_row(width_of(&s));
+    if (divisor > 1 && s.stage->type.rank < MAX_RANK)
         return print_cut(&s, divisor, scratch);
-    if (!take(&s, s.stage->body) || !find_phases(&s))
+    if (width_of(&s) > LONGEST_ROW || !take_result(&s, s.stage->body) || !find_phases(&s))
         return false;
     print_kernel(&s);
     return true;

@@ -1,5 +1,5 @@
 // One stage of a definition as a kernel: a sum of products of entries, 0 where a guard does not hold or an index leaves
-// its tensor.
+// its tensor, or the relu of all that.
 //
 //     rows of the result, cut among threads, each by phases of its last axis in memory: at q it stands at D q + phase,
 //     with D so that quotients and remainders of that are linear in q. Guards and bounds are an interval of q, for each
@@ -14,6 +14,6 @@ struct text;
 
 // Defines NAMED(run), of this type. `strides`: of each input, and of the result behind them, how far neighbours on each
 // axis are apart, in entries; NULL, for one or all: row by row. False: the definition is not of this form, or its rows
-// are too long.
+// are too long and cannot be cut.
 typedef void sums_run_fn(const float *const *x, float *y, int part, int parts);
 bool sums_print(struct text *text, const struct definition *d, const int64_t *const *strides, struct arena *scratch);

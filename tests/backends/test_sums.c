@@ -35,12 +35,17 @@ static const char *const cases[] = {
     // two operands, a factor, an idle sum, and phases that do not divide the row
     "x0 f32[3,5]\nx1 f32[4,5]\nz[i,j] f32[3,7] = sum(k < 5) sum(n < 2) (0.5 * (x0[i,k] * x1[j / 2,k]))\n",
     "x0 f32[8,6]\nz[i,j] f32[8,11] = x0[i,j * 3 / 4 - j mod 4 or 0]\n",
+    // the relu of a sum, and a row that is too long
+    "x0 f32[3,5]\nx1 f32[4,5]\nz[i,j] f32[3,4] = relu(sum(k < 5) (0.5 * (x0[i,k] * x1[j,k])))\n",
+    "x0 f32[9]\nz[i] f32[16500] = sum(k < 2) x0[i - 16490 + k or 0]\n",
 };
 static const char *const others[] = {
     "x0 f32[3,5]\nz[i,j] f32[3,5] = max(k < 3) x0[i,j + k - 1 or 0]\n",
     "x0 f32[3,5]\nz[i,j] f32[3,5] = (x0[i,j] + x0[i,4 - j])\n",
     "x0 f64[3,5]\nz[i,j] f64[3,5] = x0[i,4 - j]\n",
     "x0 f32[3,5]\nz[i,j] f32[3,77] = x0[i,j / 5 or lowest]\n",
+    "x0 f32[3,5]\nz[i,j] f32[3,5] = tanh(x0[i,j])\n",
+    "x0 f32[9]\nz[i] f32[16411] = x0[i - 16400 or 0]\n",   // a prime number of entries in a row
 };
 
 struct trial {
