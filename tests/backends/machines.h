@@ -1,6 +1,8 @@
 // Instruction sets that kernels are generated for, and which of them this processor has.
 #pragma once
 #include "backends/programs/programs.h"
+#include "core/memory/hash.h"
+#include "core/numbers/random.h"
 #include "tests/support/check.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,6 +41,12 @@ static inline int n_trials(int daily)
 {
     const char *said = getenv("TASO_KERNEL_TRIALS");
     return said ? atoi(said) : (int)some_of((uint64_t)daily);
+}
+
+// The same for a trial each time that it is made: a first time to have its text compiled with others'.
+static inline struct random random_of_trial(uint64_t test, int machine, int number)
+{
+    return random_seed(hash_mix(hash_mix(test, (uint64_t)machine), (uint64_t)number));
 }
 
 static inline struct programs *open_service(const struct machine *m)

@@ -14,7 +14,9 @@
 #include <math.h>
 #include <string.h>
 
-#define TRIALS 24       // of each kind, for each instruction set
+#define TRIALS 24   // of each kind, for each instruction set
+#define SEED_OF_CHAINS 21
+#define SEED_OF_LOOPS 23
 #define ALLOWED 4e-6f   // of the largest value on the way
 
 static int64_t one_to(struct random *random, int64_t most)
@@ -233,18 +235,16 @@ static bool chain_trial_init(struct chain_trial *t, const struct machine *machin
     choose_stages(t, machine, random);
     choose_images(t, random);
     t->parts = (int)one_to(random, 3);
-    if (!chain_complete(&t->d))
-        return false;
-    give_values(t, random);
-    compute_wanted(t);
-    return true;
+    return chain_complete(&t->d);
 }
 
-static void check_chain(struct programs *service, struct chain_trial *t)
+static void check_chain(struct programs *service, struct chain_trial *t, struct random *random)
 {
     TEXT(text);
     chain_run_fn *run;
     const float *const *addresses[CHAIN_STAGES] = {t->addresses[0], t->addresses[1], t->addresses[2]};
+    give_values(t, random);
+    compute_wanted(t);
     chain_print(&text, &t->d);
     void *address = function_of(service, &text);
     memcpy(&run, &address, sizeof run);
@@ -258,18 +258,33 @@ static void check_chain(struct programs *service, struct chain_trial *t)
     assert_true(t->y[t->n_y] == 77);
 }
 
+static void expect_chains(struct programs *service, const struct machine *machine, int k)
+{
+    for (int i = 0; i < n_trials(TRIALS); i++) {
+        TEXT(text);
+        struct chain_trial t;
+        struct random random = random_of_trial(SEED_OF_CHAINS, k, i);
+        if (chain_trial_init(&t, machine, &random)) {
+            chain_print(&text, &t.d);
+            programs_expect(service, text.chars);
+        }
+        arena_free(&t.arena);
+    }
+}
+
 static void chains_compute_their_stages(void **state)
 {
     struct machine machines[4];
-    struct random random = random_seed(21);
     int n, n_tried = 0;
     list_machines(machines, &n);
-    for (int k = 0; k < n; k++) {
+    for (int k = 0; k < n && machines[k].is_here; k++) {
         struct programs *service = open_service(&machines[k]);
-        for (int i = 0; machines[k].is_here && i < n_trials(TRIALS); i++) {
+        expect_chains(service, &machines[k], k);
+        for (int i = 0; i < n_trials(TRIALS); i++) {
             struct chain_trial t;
+            struct random random = random_of_trial(SEED_OF_CHAINS, k, i);
             if (chain_trial_init(&t, &machines[k], &random)) {
-                check_chain(service, &t);
+                check_chain(service, &t, &random);
                 n_tried++;
             }
             arena_free(&t.arena);
@@ -279,8 +294,10 @@ static void chains_compute_their_stages(void **state)
     assert_true(n_tried > 4 || n == 0 || !machines[0].is_here);
 }
 
-static void add_chain(struct text *text, struct chain_trial *t, int number)
+static void add_chain(struct text *text, struct chain_trial *t, int number, struct random *random)
 {
+    give_values(t, random);
+    compute_wanted(t);
     float *wanted = arena_array(&t->arena, float, (size_t)t->n_y);
     text_printf(text, "#undef NAMED\n#define NAMED(name) chain_%d_##name\n", number);
     chain_print(text, &t->d);
@@ -326,7 +343,7 @@ static void chains_run_on_aarch64(void **state)
     for (int i = 0; i < TRIALS; i++) {
         struct chain_trial t;
         if (chain_trial_init(&t, &machine, &random)) {
-            add_chain(&text, &t, i);
+            add_chain(&text, &t, i, &random);
             text_printf(&calls, " || chain_%d_fails()", i);
         }
         arena_free(&t.arena);
@@ -529,16 +546,32 @@ static bool check_loop(struct programs *service, const struct machine *m, struct
     return is_taken;
 }
 
+static void expect_loops(struct programs *service, const struct machine *machine, int k)
+{
+    for (int i = 0; i < 2 * n_trials(TRIALS); i++) {
+        TEXT(text);
+        struct rows_kernel kernel = {0};
+        struct loop_trial t;
+        struct random random = random_of_trial(SEED_OF_LOOPS, k, i);
+        loop_trial_init(&t, &random);
+        if (rows_print(&text, &t.step, machine->lanes, &kernel))
+            programs_expect(service, text.chars);
+        rows_kernel_free(&kernel);
+        arena_free(&t.arena);
+    }
+}
+
 static void loops_compute_their_code(void **state)
 {
     struct machine machines[4];
-    struct random random = random_seed(23);
     int n, n_taken = 0;
     list_machines(machines, &n);
-    for (int k = 0; k < n; k++) {
+    for (int k = 0; k < n && machines[k].is_here; k++) {
         struct programs *service = open_service(&machines[k]);
-        for (int i = 0; machines[k].is_here && i < 2 * n_trials(TRIALS); i++) {
+        expect_loops(service, &machines[k], k);
+        for (int i = 0; i < 2 * n_trials(TRIALS); i++) {
             struct loop_trial t;
+            struct random random = random_of_trial(SEED_OF_LOOPS, k, i);
             loop_trial_init(&t, &random);
             n_taken += check_loop(service, &machines[k], &t, (int)one_to(&random, 3));
             arena_free(&t.arena);
