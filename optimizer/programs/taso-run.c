@@ -69,7 +69,7 @@ static const struct option_spec option_specs[] = {
     {"python", OPTION_TEXT, offsetof(struct options, python), .metavar = "PROGRAM", .beside = {"--runtime"},
      .help = "the Python that has onnxruntime; the standard is what TASO_PYTHON names, or python3"},
     {"measure-seconds", OPTION_REAL, offsetof(struct options, measure_seconds), .low = 0, .high = 1e6,
-     .metavar = "SECONDS", .beside = {"--runtime"},
+     .metavar = "SECONDS", .beside = {"--runtime or --tune"},
      .help = "how long the contest lasts, about; longer while it is not decided"},
     {"shape", OPTION_LIST, offsetof(struct options, shapes), .metavar = "NAME=DIMS",
      .help = "shape of an input (data=1,3,224,224), or a symbolic dimension (batch=8)"},

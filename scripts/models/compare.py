@@ -225,4 +225,5 @@ def main():
         return EXIT_UNREADABLE
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -44,14 +44,15 @@ def ask_until_ended(process, number):
 
 
 class Run:
-    """With a new cost database; `numbers`: the signals that are sent so many seconds after they are caught; is_ended: the last
-    of them again and again; is_derived: what is compiled may have operators that were found for this model."""
+    """With a new cost database; `numbers`: the signals that are sent so many seconds after they are caught, without which
+    nothing is timed; is_ended: the last of them again and again; is_derived: what is compiled may have operators that were
+    found for this model."""
 
     def __init__(self, model, numbers=(), moment=0, is_ended=False, is_derived=False):
         folder = pathlib.Path(tempfile.mkdtemp(dir=model.parent))
         self.out, report = folder / ("out.taso" if is_derived else "out.onnx"), folder / "report.json"
         command = [OPT, model, "-o", self.out, "--json", report, "--runtime", "taso", "--threads", "1", "--quiet",
-                   *(["--derive"] if is_derived else [])]
+                   *(["--derive"] if is_derived else []), *([] if numbers else ["--no-measure"])]
         process = subprocess.Popen(command, env=dict(os.environ, XDG_CACHE_HOME=str(folder / "cache")))
         if numbers:
             wait_until_caught(process, numbers[0])

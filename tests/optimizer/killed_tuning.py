@@ -95,7 +95,7 @@ def main():
         model, output = MODEL or convolutions(folder / "model.onnx"), folder / "out.onnx"
         of_run, of_opt = folder / "run.costs", folder / "opt.costs"   # who knows all trials at once has none to lose
         tune = ["--threads", "1", "--tune", str(MINUTES), "--costs"]
-        run = [RUN, model, "--layout", "best", "--repeats", "3", *tune, of_run]
+        run = [RUN, model, "--layout", "best", "--repeats", "3", "--measure-seconds", "0.5", *tune, of_run]
         opt = [OPT, model, "-o", output, "--runtime", "taso", "--budget", "5", "--no-measure", "--quiet", *tune, of_opt]
         rows = kill_again_and_again("taso-run", run, of_run, folder)
         done = subprocess.run(run, env=dict(os.environ, XDG_CACHE_HOME=str(folder / "cache")), capture_output=True, text=True,

@@ -29,7 +29,7 @@ for line in sys.stdin:
 
 def tune(model, costs, command, seconds=60):
     done = subprocess.run([RUN, model, "--threads", "1", "--layout", "best", "--repeats", "1", "--warmup", "0", "--costs", costs,
-                           "--tune", str(seconds / 60), "--tune-with", command], capture_output=True, text=True, check=False)
+                           "--measure-seconds", "0.1", "--tune", str(seconds / 60), "--tune-with", command], capture_output=True, text=True, check=False)
     report = re.sub(r" in \d+ s ", " ", "\n".join(line for line in done.stdout.splitlines() if " tried " in line or " by " in line))
     trials = "\n".join(re.sub(r" \(run \d+\)", "", line) for line in costs.read_text().splitlines() if " by " in line)
     return done, report, trials
