@@ -110,7 +110,7 @@ static void check_graph(struct backend *fake, struct maker *m, uint64_t seed, si
 static void look_for_better(bool has_parts)
 {
     const char *first = getenv("TASO_TEST_SEED");
-    uint64_t from = first ? strtoull(first, NULL, 10) : 1, to = first ? from + 1 : 3001;
+    uint64_t from = first ? strtoull(first, NULL, 10) : 1, to = from + (first ? 1 : some_of(3000));
     size_t count = 0, improved = 0;
     for (uint64_t seed = from; seed < to; seed++) {
         struct backend *fake = open_device(seed, 0, has_parts);
@@ -124,7 +124,7 @@ static void look_for_better(bool has_parts)
         backend_close(fake);
     }
     print_message("%zu graphs, better than standard layouts on %zu\n", count, improved);
-    assert_true(first || improved > 50);
+    assert_true(first || improved > (to - from) / 60);
 }
 
 static void nothing_is_better(void **state)
@@ -159,7 +159,7 @@ static void check_costs(bool has_parts)
 {
     size_t counts[2] = {0};
     struct backend *used = open_device(1, MUCH, has_parts);
-    for (uint64_t seed = 1; seed < 400; seed++)
+    for (uint64_t seed = 1; seed <= some_of(400); seed++)
         for (int i = 0; i < 2; i++) {
             struct backend *fresh = open_device(1, MUCH, has_parts);
             struct maker m;
@@ -172,7 +172,7 @@ static void check_costs(bool has_parts)
             backend_close(fresh);
         }
     backend_close(used);
-    assert_true(counts[0] > 100 && counts[1] > 100);
+    assert_true(counts[0] > some_of(400) / 4 && counts[1] > some_of(400) / 4);
 }
 
 // A step that reads more memories than a table has room for.
@@ -275,7 +275,7 @@ static void when_interrupted_the_best_of_what_is_known_is_found(void **state)
 {
     size_t count = 0;
     interrupt_listen(&interruption);
-    for (uint64_t seed = 1; seed < 400; seed++) {
+    for (uint64_t seed = 1; seed <= some_of(400); seed++) {
         struct backend *fresh = open_device(seed, LITTLE, false);
         struct maker m;
         make_window_graph(&m, seed);
@@ -285,7 +285,7 @@ static void when_interrupted_the_best_of_what_is_known_is_found(void **state)
     }
     interrupt_listen(NULL);
     print_message("%zu graphs with other layouts than the standard ones\n", count);
-    assert_true(count > 5);
+    assert_true(count > some_of(400) / 80);
 }
 
 // A price_step_fn: what is asked of a device, and in which order.

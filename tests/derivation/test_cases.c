@@ -109,6 +109,8 @@ static void show(const struct search *s, const struct found_case *c, const struc
 static void cases_are_found(void **state)
 {
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        if (is_left_out(i, 2))
+            continue;
         struct problem p;
         struct search s;
         struct search_limits limits = search_standard_limits;

@@ -333,7 +333,7 @@ static void false_programs_are_told(void **state)
         assert_true(programs_agree(&p.dv, p.program, p.program, 1, &limits));
         problem_free(&p);
     }
-    assert_true(told >= 60);
+    assert_true(told > 3 * (int)some_of(40));
 }
 
 RUN_TESTS(TEST(false_steps_are_refused), TEST(algorithms_fit_or_are_refused), TEST(false_programs_are_told))

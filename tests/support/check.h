@@ -32,10 +32,10 @@ static inline int check_that_nothing_is_left(void **state)
     return mem_in_use() == bytes_before_test ? 0 : -1;
 }
 
-// Fewer of `count` random instances under sanitizers, where a tenth of them, or a dozen, meets the same code.
+// Fewer of `count` random instances under sanitizers, where a tenth of them, or four, meets the same code.
 static inline uint64_t some_of(uint64_t count)
 {
-    uint64_t fewer = count / 10 < 12 ? 12 : count / 10;
+    uint64_t fewer = count / 10 < 4 ? 4 : count / 10;
     return getenv("TASO_FEW") && fewer < count ? fewer : count;
 }
 
