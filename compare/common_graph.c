@@ -206,9 +206,7 @@ static const struct imported_value *value_named(const struct imported_value *val
 static void pair_values(const struct imported_value *a, const struct imported_value *b, size_t n, size_t *ret_partner,
                         bool *ret_by_position)
 {
-    bool has_names = true;
-    for (size_t i = 0; i < n; i++)
-        has_names = has_names && value_named(b, n, a[i].name);
+    bool has_names = ALL(size_t, i, n, value_named(b, n, a[i].name));
     for (size_t i = 0; i < n; i++)
         ret_partner[i] = has_names ? (size_t)(value_named(b, n, a[i].name) - b) : i;
     *ret_by_position = *ret_by_position || !has_names;
@@ -511,10 +509,7 @@ void shared_classes_free(struct shared_classes *shared)
 
 bool common_outputs_are_equal(const struct common_graph *c)
 {
-    for (size_t i = 0; i < c->n_outputs; i++)
-        if (!common_tensors_are_equal(c, c->sides[0].outputs[i], c->sides[1].outputs[i]))
-            return false;
-    return true;
+    return ALL(size_t, i, c->n_outputs, common_tensors_are_equal(c, c->sides[0].outputs[i], c->sides[1].outputs[i]));
 }
 
 // --- names -----------------------------------------------------------------------------------------------------------

@@ -10,10 +10,7 @@ bool type_is_part(const struct type *whole, const struct type *part, int axis, i
 {
     if (part->rank != whole->rank || part->dtype != whole->dtype || part->dim[axis] < 1 || part->dim[axis] > left)
         return false;
-    for (int i = 0; i < whole->rank; i++)
-        if (i != axis && part->dim[i] != whole->dim[i])
-            return false;
-    return true;
+    return ALL(int, i, whole->rank, i == axis || part->dim[i] == whole->dim[i]);
 }
 
 static bool is_slice(const struct tensor_value *whole, const struct tensor_value *part, int axis, int64_t offset)
@@ -24,11 +21,9 @@ static bool is_slice(const struct tensor_value *whole, const struct tensor_value
         inner *= i > axis ? (size_t)whole->type.dim[i] : 1;
     }
     size_t step = inner * (size_t)whole->type.dim[axis], size = inner * (size_t)part->type.dim[axis];
-    for (size_t row = 0; row < rows; row++)
-        if (memcmp((const char *)whole->data + row * step + (size_t)offset * inner,
-                   (const char *)part->data + row * size, size) != 0)
-            return false;
-    return true;
+    return ALL(size_t, row, rows,
+               memcmp((const char *)whole->data + row * step + (size_t)offset * inner,
+                      (const char *)part->data + row * size, size) == 0);
 }
 
 struct concatenation {

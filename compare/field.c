@@ -55,10 +55,8 @@ static void find_first(struct evaluation *x)
 static bool is_evaluated(const struct evaluation *x, node_id n)
 {
     const struct node *node = &x->g->nodes.items[n];
-    for (uint32_t i = 0; i < node->n_outputs; i++)
-        if (x->is_needed[node->first_output + i] && !is_given(x, node->first_output + i))
-            return true;
-    return false;
+    return ANY(uint32_t, i, node->n_outputs,
+               x->is_needed[node->first_output + i] && !is_given(x, node->first_output + i));
 }
 
 // Is it still to be found out whether these outputs are equal?
@@ -202,9 +200,7 @@ struct kinds_of_functions {
 static struct kinds_of_functions kinds_of_functions(const struct definition *d)
 {
     struct kinds_of_functions kinds = {0};
-    bool is_of_integers = false;
-    for (int i = 0; i < d->n_outputs; i++)
-        is_of_integers = is_of_integers || !dtype_is_float(d->stages[d->outputs[i]].type.dtype);
+    bool is_of_integers = ANY(int, i, d->n_outputs, !dtype_is_float(d->stages[d->outputs[i]].type.dtype));
     for (size_t i = 0; i < d->nodes.count; i++) {
         const struct expr_node *e = &d->nodes.items[i];
         enum scalar_function fn = (enum scalar_function)e->fn;
@@ -248,10 +244,8 @@ static uint64_t hash_of_application(const struct evaluation *x, node_id n)
 static bool holds_small_integers(const struct evaluation *x, node_id n, uint32_t i)
 {
     const uint64_t *values = values_of_input(x, n, i);
-    for (size_t k = 0; k < entries_of(x, graph_inputs(x->g, n)[i]); k++)
-        if (values[k] > SMALL_INTEGER && values[k] < FIELD_PRIME - SMALL_INTEGER)
-            return false;
-    return true;
+    return !ANY(size_t, k, entries_of(x, graph_inputs(x->g, n)[i]),
+                values[k] > SMALL_INTEGER && values[k] < FIELD_PRIME - SMALL_INTEGER);
 }
 
 static bool has_meaning(const struct evaluation *x, node_id n, const struct definition *d)

@@ -60,10 +60,7 @@ static bool pair_opaque_nodes(struct pairing *p)
         p->numbers[n] = is_opaque_of(p->c, 0, n) && is_opaque_of(p->c, 1, n) ? p->n_numbers++ : -1;
     pair_with(p, are_congruent);
     pair_with(p, are_of_one_kind);
-    for (node_id n = 0; n < p->c->n_nodes; n++)
-        if (p->numbers[n] < 0 && (is_opaque_of(p->c, 0, n) || is_opaque_of(p->c, 1, n)))
-            return false;
-    return true;
+    return !ANY(node_id, n, p->c->n_nodes, p->numbers[n] < 0 && (is_opaque_of(p->c, 0, n) || is_opaque_of(p->c, 1, n)));
 }
 
 // --- graphs to run ---------------------------------------------------------------------------------------------------

@@ -53,10 +53,7 @@ static bool is_same_constant(const struct attribute_pattern *x, const struct att
 {
     if (!x || !y || x->count != y->count)
         return x == y;
-    for (uint32_t i = 0; i < x->count; i++)
-        if (x->terms[i]->value != y->terms[i]->value)
-            return false;
-    return true;
+    return ALL(uint32_t, i, x->count, x->terms[i]->value == y->terms[i]->value);
 }
 
 static bool is_same_instruction(const struct ematch_instruction *x, const struct ematch_instruction *y)
@@ -81,10 +78,7 @@ static void emit(struct compilation *c, struct ematch_instruction i)
 
 static bool is_constant(const struct attribute_pattern *p)
 {
-    for (uint32_t i = 0; i < p->count; i++)
-        if (p->terms[i]->kind != TERM_INTEGER)
-            return false;
-    return p->count > 0;
+    return ALL(uint32_t, i, p->count, p->terms[i]->kind == TERM_INTEGER) && p->count > 0;
 }
 
 static void emit_constants(struct compilation *c, uint32_t node)
@@ -181,13 +175,8 @@ static bool climb(struct compilation *c)
 // A variable that the source lacks never has a value.
 static bool binds_all(const struct compilation *c)
 {
-    for (uint32_t v = 0; v < c->r->pattern.n_variables; v++)
-        if (!c->has_variable[v])
-            return false;
-    for (uint32_t n = 0; n < c->r->n_source_nodes; n++)
-        if (!c->has_node[n])
-            return false;
-    return true;
+    return ALL(uint32_t, v, c->r->pattern.n_variables, c->has_variable[v]) &&
+           ALL(uint32_t, n, c->r->n_source_nodes, c->has_node[n]);
 }
 
 static void compile(struct ematcher *m, uint32_t rule)
@@ -329,10 +318,7 @@ static void run_all_after(struct machine *x, const struct ematch_instruction *i)
 static bool is_used_already(const struct machine *x, const struct ematch_instruction *i, enode_id n)
 {
     bool may_share = x->s->may_share && i->kind == MATCH_BELOW;
-    for (uint8_t k = 0; !may_share && k < i->slot; k++)
-        if (x->slots[k] == n)
-            return true;
-    return false;
+    return !may_share && ANY(uint8_t, k, i->slot, x->slots[k] == n);
 }
 
 static bool is_of_rules(const struct egraph *e, const struct enode *n)
@@ -406,13 +392,10 @@ static bool has_constant(const struct machine *x, const struct ematch_instructio
 // Is any class of the match younger than the last search for its rule?
 static bool is_new(const struct machine *x, const struct rule *r, const struct ematch_program *p, uint32_t since)
 {
-    for (uint32_t v = 0; v < r->pattern.n_variables; v++)
-        if (x->e->classes.items[x->registers[p->of_variable[v]]].changed >= since)
-            return true;
-    for (uint32_t n = 0; n < r->n_source_nodes; n++)
-        if (x->e->classes.items[egraph_find(x->e, x->slots[p->of_node[n]])].changed >= since)
-            return true;
-    return false;
+    return ANY(uint32_t, v, r->pattern.n_variables,
+               x->e->classes.items[x->registers[p->of_variable[v]]].changed >= since) ||
+           ANY(uint32_t, n, r->n_source_nodes,
+               x->e->classes.items[egraph_find(x->e, x->slots[p->of_node[n]])].changed >= since);
 }
 
 static void note_match(struct machine *x, uint32_t rule)

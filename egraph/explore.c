@@ -89,10 +89,7 @@ static bool term_reads_variable(const struct rule *r, term_id term, uint32_t var
     if (t->is_variable)
         return t->index == variable;
     const struct pattern_node *n = &r->pattern.nodes.items[t->index];
-    for (uint32_t i = 0; i < n->n_inputs; i++)
-        if (term_reads_variable(r, n->inputs[i], variable))
-            return true;
-    return false;
+    return ANY(uint32_t, i, n->n_inputs, term_reads_variable(r, n->inputs[i], variable));
 }
 
 // Would what a target makes be read by what it reads? A target that is a variable makes nothing.
@@ -322,10 +319,7 @@ static void round_free(struct round *r)
 
 static bool is_anything_banned(const struct exploration *x)
 {
-    for (size_t i = 0; i < x->rules->rules.count; i++)
-        if (x->of_rules.items[i].banned_until > x->round + 1)
-            return true;
-    return false;
+    return ANY(size_t, i, x->rules->rules.count, x->of_rules.items[i].banned_until > x->round + 1);
 }
 
 // False: it is the last one.

@@ -34,10 +34,7 @@ bool affine_form_of(const struct definition *d, expr index, struct affine_form *
 
 bool affine_form_is_of_variables(const struct definition *d, const struct affine_form *f)
 {
-    for (int i = 0; i < f->n; i++)
-        if (d->nodes.items[f->terms[i].atom].kind != EXPR_VARIABLE)
-            return false;
-    return true;
+    return ALL(int, i, f->n, d->nodes.items[f->terms[i].atom].kind == EXPR_VARIABLE);
 }
 
 // --- ranges ----------------------------------------------------------------------------------------------------------

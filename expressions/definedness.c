@@ -126,10 +126,7 @@ static bool is_of_entries(const struct definition *d, expr e)
     if (n->kind == EXPR_READ)
         return is_of_entries(d, d->stages[n->value - d->n_inputs].body);
     struct operands below = expr_operands(d, e);
-    bool is_so = false;
-    for (uint32_t i = 0; i < below.n && !is_so; i++)
-        is_so = is_of_entries(d, below.items[i]);
-    return is_so;
+    return ANY(uint32_t, i, below.n, is_of_entries(d, below.items[i]));
 }
 
 // A number, or a product of numbers of places, of which there is one by typing.
@@ -163,19 +160,14 @@ static bool is_inside(const struct signed_definition *s, const struct expr_node 
 
 bool definition_divides(const struct definition *d)
 {
-    for (size_t e = 0; e < d->nodes.count; e++)
-        if (d->nodes.items[e].kind == EXPR_APPLY && divides(&d->nodes.items[e]))
-            return true;
-    return false;
+    return ANY(size_t, e, d->nodes.count, d->nodes.items[e].kind == EXPR_APPLY && divides(&d->nodes.items[e]));
 }
 
 bool definition_is_partial(const struct definition *d, unsigned positive_inputs)
 {
     struct signed_definition s = {d, positive_inputs};
-    for (size_t e = 0; e < d->nodes.count; e++)
-        if (d->nodes.items[e].kind == EXPR_APPLY && !is_inside(&s, &d->nodes.items[e]))
-            return true;
-    return d->is_data_dependent;
+    return ANY(size_t, e, d->nodes.count, d->nodes.items[e].kind == EXPR_APPLY && !is_inside(&s, &d->nodes.items[e])) ||
+           d->is_data_dependent;
 }
 
 bool definition_is_positive(const struct definition *d, unsigned positive_inputs)

@@ -13,10 +13,7 @@ typedef bool asks_of_node(const struct definition *d, expr e);
 static bool is_met(const struct definition *d, expr e, asks_of_node *asks)
 {
     struct operands below = scalar_operands(d, e);
-    bool is = asks(d, e);
-    for (uint32_t i = 0; i < below.n && !is; i++)
-        is = is_met(d, below.items[i], asks);
-    return is;
+    return asks(d, e) || ANY(uint32_t, i, below.n, is_met(d, below.items[i], asks));
 }
 
 static bool is_met_in_stages(const struct definition *d, asks_of_node *asks)
@@ -230,10 +227,7 @@ static bool converts(const struct definition *d)
 
 static bool outputs_have_rank(const struct definition *d, int rank)
 {
-    for (int i = 0; i < d->n_outputs; i++)
-        if (definition_output(d, i)->rank != rank)
-            return false;
-    return true;
+    return ALL(int, i, d->n_outputs, definition_output(d, i)->rank == rank);
 }
 
 static bool inputs_have_one_rank(const struct definition *d)

@@ -1,7 +1,6 @@
 // Traits of what a definition computes, read off its form. Who asks whether something is linear, or keeps zeros, asks
 // the definition: there is no list of operators to be kept true beside it.
 #pragma once
-#include <stdbool.h>
 
 struct definition;
 

@@ -4,6 +4,7 @@
 #include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"
+#include "core/memory/vec.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
 #include <float.h>
@@ -97,10 +98,7 @@ bool type_is_known(const struct type *t)
 {
     if (t->dtype == DTYPE_NONE || t->rank == RANK_UNKNOWN)
         return false;
-    for (int i = 0; i < t->rank; i++)
-        if (t->dim[i] < 0)
-            return false;
-    return true;
+    return !ANY(int, i, t->rank, t->dim[i] < 0);
 }
 
 uint64_t type_hash(const struct type *t)
@@ -113,10 +111,7 @@ bool type_equal_shape(const struct type *a, const struct type *b)
 {
     if (a->rank != b->rank)
         return false;
-    for (int i = 0; i < a->rank; i++)
-        if (a->dim[i] != b->dim[i])
-            return false;
-    return true;
+    return ALL(int, i, a->rank, a->dim[i] == b->dim[i]);
 }
 
 bool type_equal(const struct type *a, const struct type *b)
@@ -128,10 +123,7 @@ bool type_equal_split(const struct type *a, const struct type *b)
 {
     if (a->rank != b->rank)
         return false;
-    for (int i = 0; i < a->rank; i++)
-        if (!split_tree_equal(a->split[i], b->split[i]))
-            return false;
-    return true;
+    return ALL(int, i, a->rank, split_tree_equal(a->split[i], b->split[i]));
 }
 
 bool type_has_allowed_size(const struct type *t)

@@ -159,11 +159,9 @@ static bool save_part(struct job *job, const struct part *p, struct error *error
 
 static bool is_covered(const checkpoint_list *parts, const char *family, int slice)
 {
-    for (size_t i = 0; i < parts->count; i++)
-        if (strcmp(parts->items[i].family, family) == 0 && parts->items[i].first <= slice &&
-            slice < parts->items[i].end)
-            return true;
-    return false;
+    return ANY(size_t, i, parts->count,
+               strcmp(parts->items[i].family, family) == 0 && parts->items[i].first <= slice &&
+                   slice < parts->items[i].end);
 }
 
 static double mebibytes(double bytes)

@@ -14,13 +14,8 @@ static bool is_whole(enum dtype dtype)
 
 static bool is_of_whole_numbers(const struct definition *d)
 {
-    for (int i = 0; i < d->n_inputs; i++)
-        if (!is_whole(d->inputs[i].dtype))
-            return false;
-    for (int i = 0; i < d->n_stages; i++)
-        if (!is_whole(d->stages[i].type.dtype))
-            return false;
-    return true;
+    return ALL(int, i, d->n_inputs, is_whole(d->inputs[i].dtype)) &&
+           ALL(int, i, d->n_stages, is_whole(d->stages[i].type.dtype));
 }
 
 static bool check_numbers(const struct definition *d, const struct operator* op, struct error *error)

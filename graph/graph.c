@@ -194,10 +194,7 @@ static const struct type *input_types(struct graph *g, uint32_t n_inputs, const 
 
 static bool has_split_trees(const struct type *t)
 {
-    for (int i = 0; i < t->rank; i++)
-        if (t->split[i] && t->split[i] != &SPLIT_ANY_TREE)
-            return true;
-    return false;
+    return ANY(int, i, t->rank, t->split[i] && t->split[i] != &SPLIT_ANY_TREE);
 }
 
 // The rest that defining left behind goes first, where nothing that stays refers to it: of a model's nodes it is most.

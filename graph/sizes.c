@@ -79,19 +79,13 @@ bool sizes_varies(const struct sizes *s, int64_t number)
 
 bool sizes_type_varies(const struct sizes *s, const struct type *t)
 {
-    for (int i = 0; i < t->rank; i++)
-        if (sizes_varies(s, t->dim[i]))
-            return true;
-    return false;
+    return ANY(int, i, t->rank, sizes_varies(s, t->dim[i]));
 }
 
 bool sizes_depends(const struct sizes *s, int64_t number, uint32_t symbol)
 {
     struct size_form form = sizes_form_of(s, number);
-    for (uint32_t i = 0; i < s->n_factors; i++)
-        if (form.powers[i] && s->factors[i].weights[symbol])
-            return true;
-    return false;
+    return ANY(uint32_t, i, s->n_factors, form.powers[i] && s->factors[i].weights[symbol]);
 }
 
 int64_t sizes_at(const struct sizes *s, int64_t number, const int64_t *binding)
@@ -117,18 +111,12 @@ struct type sizes_type_at(const struct sizes *s, const struct type *t, const int
 
 static bool has_values(const struct sizes *s, const struct size_form *form, const int64_t *at)
 {
-    for (int k = 0; k < N_PROBES; k++)
-        if (sizes_form_at(s, form, s->probes[k]) != at[k])
-            return false;
-    return true;
+    return ALL(int, k, N_PROBES, sizes_form_at(s, form, s->probes[k]) == at[k]);
 }
 
 static bool is_sum(const struct sizes *s, const struct size_factor *f, const int64_t *at)
 {
-    for (int k = 0; k < N_PROBES; k++)
-        if (factor_value(s, f, s->probes[k]) != at[k])
-            return false;
-    return true;
+    return ALL(int, k, N_PROBES, factor_value(s, f, s->probes[k]) == at[k]);
 }
 
 // The change of a sum of some symbols from the first probe on: a row for each other probe, with the sum's own change
@@ -388,10 +376,8 @@ static bool are_told_apart(const struct sizes *s, uint32_t n_chosen)
         if (s->factors[i].divisor > 1 && !depends_on_later(s, &form, n_chosen) && !is_told(s, &form))
             return false;
     }
-    for (size_t i = 0; i < s->noted.count; i++)
-        if (!depends_on_later(s, &s->noted.items[i].form, n_chosen) && !is_told(s, &s->noted.items[i].form))
-            return false;
-    return true;
+    return ALL(size_t, i, s->noted.count,
+               depends_on_later(s, &s->noted.items[i].form, n_chosen) || is_told(s, &s->noted.items[i].form));
 }
 
 bool sizes_are_told_apart(const struct sizes *s)
@@ -419,10 +405,7 @@ static int64_t largest_divisor(const struct sizes *s, uint32_t symbol)
 
 static bool is_chosen(const int64_t *chosen, uint32_t n, int64_t size)
 {
-    for (uint32_t i = 0; i < n; i++)
-        if (chosen[i] == size)
-            return true;
-    return false;
+    return ANY(uint32_t, i, n, chosen[i] == size);
 }
 
 // For the next symbol, from `first` on; 0: none.
@@ -480,10 +463,7 @@ static bool attributes_at(const struct sizes *s, const int64_t *binding, const s
 
 static bool are_allowed(const struct type *types, uint32_t n)
 {
-    for (uint32_t i = 0; i < n; i++)
-        if (type_is_known(&types[i]) && !type_has_allowed_size(&types[i]))
-            return false;
-    return true;
+    return ALL(uint32_t, i, n, !type_is_known(&types[i]) || type_has_allowed_size(&types[i]));
 }
 
 static bool add_untyped(const struct sizes *s, const int64_t *binding, struct graph *g, const struct graph *from,

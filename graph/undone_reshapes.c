@@ -92,10 +92,7 @@ static bool find_region(struct region *r, tensor_id last)
 
 static bool is_read_elsewhere(const struct region *r, const uint32_t *reads)
 {
-    for (uint32_t i = 0; reads && i < r->n; i++)
-        if (reads[r->parts[i].tensor] != r->parts[i].reads)
-            return true;
-    return false;
+    return reads && ANY(uint32_t, i, r->n, reads[r->parts[i].tensor] != r->parts[i].reads);
 }
 
 // --- moving ----------------------------------------------------------------------------------------------------------

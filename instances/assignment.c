@@ -33,18 +33,13 @@ static bool has_ranks_left(struct assignment_search *s, uint32_t variable)
 
 static bool is_apart_from_others(const struct assignment_search *s, uint32_t variable)
 {
-    for (uint32_t v = 0; s->domains[variable].goes_together && v < variable; v++)
-        if (s->domains[v].goes_together && s->chosen[v] % 2 != s->chosen[variable] % 2)
-            return true;
-    return false;
+    return s->domains[variable].goes_together &&
+           ANY(uint32_t, v, variable, s->domains[v].goes_together && s->chosen[v] % 2 != s->chosen[variable] % 2);
 }
 
 static bool is_first_of_its_length(const struct domain *d, size_t chosen)
 {
-    for (size_t i = 0; i < chosen; i++)
-        if (d->values[i].count == d->values[chosen].count)
-            return false;
-    return true;
+    return ALL(size_t, i, chosen, d->values[i].count != d->values[chosen].count);
 }
 
 static bool is_one_of_many(const struct assignment_search *s, uint32_t variable)

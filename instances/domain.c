@@ -165,9 +165,7 @@ static void collect_permutations_of(struct collector *c, int64_t *perm, int rank
         return;
     }
     for (int64_t axis = 0; axis < rank; axis++) {
-        bool is_used = false;
-        for (int i = 0; i < fixed; i++)
-            is_used = is_used || perm[i] == axis;
+        bool is_used = ANY(int, i, fixed, perm[i] == axis);
         perm[fixed] = axis;
         if (!is_used)
             collect_permutations_of(c, perm, rank, fixed + 1);

@@ -66,10 +66,7 @@ void known_ranks_begin(struct known_ranks *r, const struct equation *eq)
 
 static bool is_list_of_entries(const struct attribute_pattern *a)
 {
-    for (uint32_t i = 0; i < a->count; i++)
-        if (!attribute_term_is_one_entry(a->terms[i]))
-            return false;
-    return a->count > 0;
+    return ALL(uint32_t, i, a->count, attribute_term_is_one_entry(a->terms[i])) && a->count > 0;
 }
 
 static int rank_of_shape(const struct pattern_node *node)

@@ -259,11 +259,9 @@ static void find_instance(struct attempt *a)
 
 static bool has_windows(const struct pattern *p)
 {
-    for (size_t n = 0; n < p->nodes.count; n++)
-        if (operator_find_role(p->nodes.items[n].op, ROLE_STRIDE) >= 0 ||
-            operator_find_role(p->nodes.items[n].op, ROLE_KERNEL) >= 0)
-            return true;
-    return false;
+    return ANY(size_t, n, p->nodes.count,
+               operator_find_role(p->nodes.items[n].op, ROLE_STRIDE) >= 0 ||
+                   operator_find_role(p->nodes.items[n].op, ROLE_KERNEL) >= 0);
 }
 
 static bool show(struct random_search *s, struct instance *in, enum wanted_sides wanted)

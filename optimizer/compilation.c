@@ -79,10 +79,7 @@ bool optimizing_can_compile(struct optimizing *o)
         return refuse_to_compile(o, "operator", first->op_type.text,
                                  arena_printf(&o->model.arena, "is kept as it is: %s", m->opaques.items[0].reason));
     }
-    for (size_t i = 0; i < m->outputs.count; i++)
-        if (!can_be_given(o, "output", &m->outputs.items[i]))
-            return false;
-    return true;
+    return ALL(size_t, i, m->outputs.count, can_be_given(o, "output", &m->outputs.items[i]));
 }
 
 static const char *const *names_of(struct arena *arena, const struct imported_value *values, size_t n)

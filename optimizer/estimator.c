@@ -22,9 +22,7 @@ static size_t count_operators(const struct graph *g)
     graph_mark_live(g, live);
     for (node_id n = 0; n < g->nodes.count; n++) {
         const struct node *node = &g->nodes.items[n];
-        bool is_variable = node->op->id == OP_INPUT;
-        for (uint32_t i = 0; i < node->n_inputs; i++)
-            is_variable = is_variable || varies[graph_inputs(g, n)[i]];
+        bool is_variable = node->op->id == OP_INPUT || ANY(uint32_t, i, node->n_inputs, varies[graph_inputs(g, n)[i]]);
         for (uint32_t i = 0; i < node->n_outputs; i++)
             varies[graph_output_of(g, n, i)] = is_variable;
         n_operators += live[n] && is_variable && node->n_inputs > 0 && !operator_splits(node->op);

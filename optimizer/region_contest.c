@@ -51,10 +51,7 @@ static const struct judged_kind *find_judged(const struct region_contest *c, uin
 
 static bool is_of_class(const struct region_class *k, uint64_t kind)
 {
-    for (size_t i = 0; i < k->kinds.count; i++)
-        if (k->kinds.items[i] == kind)
-            return true;
-    return false;
+    return ANY(size_t, i, k->kinds.count, k->kinds.items[i] == kind);
 }
 
 static void mark_class(const struct region_contest *c, const struct region_class *k, bool *ret_is_taken)
@@ -105,9 +102,8 @@ static void list_classes(struct region_contest *c)
     struct estimator e = optimizing_estimator(c->o);
     double before = estimator_known_seconds(&e, &c->o->model.graph);
     for (size_t i = 0; i < c->regions.count; i++) {
-        bool is_known = find_judged(c, c->regions.kinds[i]) != NULL;
-        for (size_t k = 0; !is_known && k < c->classes.count; k++)
-            is_known = is_of_class(&c->classes.items[k], c->regions.kinds[i]);
+        bool is_known = find_judged(c, c->regions.kinds[i]) != NULL ||
+                        ANY(size_t, k, c->classes.count, is_of_class(&c->classes.items[k], c->regions.kinds[i]));
         if (is_known)
             continue;
         struct region_class fresh = {.change = 0};
@@ -163,10 +159,7 @@ static void judge_class(struct region_contest *c, const struct region_class *k)
 
 static bool has_nodes_of(const struct graph *g, uint32_t rule)
 {
-    for (node_id n = 0; n < g->nodes.count; n++)
-        if (g->nodes.items[n].origin == (ORIGIN_OF_RULES | rule))
-            return true;
-    return false;
+    return ANY(node_id, n, g->nodes.count, g->nodes.items[n].origin == (ORIGIN_OF_RULES | rule));
 }
 
 // Steps by rules that nothing is left of are gone with it.
@@ -198,10 +191,7 @@ static void become(struct optimizing *o, struct search_result *r, const struct g
 
 static size_t count_kept(const struct region_contest *c)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < c->regions.count; i++)
-        n += c->is_kept[i];
-    return n;
+    return COUNT(size_t, i, c->regions.count, c->is_kept[i]);
 }
 
 static void leave_what_gains(struct region_contest *c, struct search_result *r)
@@ -242,10 +232,8 @@ static void try_finalist(struct region_contest *c, struct search_result *r)
 
 static bool is_repeated(const struct optimizing *o, size_t i)
 {
-    for (size_t k = 0; k < i; k++)
-        if (graph_equal(&o->results.finalists.items[k].result.graph, &o->results.finalists.items[i].result.graph))
-            return true;
-    return false;
+    return ANY(size_t, k, i,
+               graph_equal(&o->results.finalists.items[k].result.graph, &o->results.finalists.items[i].result.graph));
 }
 
 static bool is_faster_than(struct optimizing *o, size_t i, size_t best, double seconds)

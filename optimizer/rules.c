@@ -77,10 +77,8 @@ static const char *rules_of_egraph(const struct optimize_options *options, char 
 static bool is_wanted(const struct rule *r, const void *context)
 {
     const struct optimize_options *options = context;
-    for (size_t i = 0; i < options->without.count; i++)
-        if (strcmp(options->without.items[i], r->name) == 0)
-            return false;
-    return options->max_rule_ops == 0 || rule_most_operators(r) <= (size_t)options->max_rule_ops;
+    return ALL(size_t, i, options->without.count, strcmp(options->without.items[i], r->name) != 0) &&
+           (options->max_rule_ops == 0 || rule_most_operators(r) <= (size_t)options->max_rule_ops);
 }
 
 bool optimizing_read_rules(struct optimizing *o)
@@ -149,10 +147,7 @@ static void move_forward(struct rule_set *set, size_t first)
 
 static bool is_of_onnx(const struct rule *r, const void *context)
 {
-    bool is = true;
-    for (size_t i = 0; i < r->pattern.nodes.count && is; i++)
-        is = !operator_has_role(r->pattern.nodes.items[i].op, ROLE_CODE);
-    return is;
+    return ALL(size_t, i, r->pattern.nodes.count, !operator_has_role(r->pattern.nodes.items[i].op, ROLE_CODE));
 }
 
 // Rules for all sizes, which ship.

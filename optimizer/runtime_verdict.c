@@ -254,10 +254,8 @@ static void find_sizes_to_check(struct optimizing *o)
 
 static bool has_integers(const struct optimizing *o)
 {
-    for (size_t i = 0; i < o->model.inputs.count; i++)
-        if (dtype_is_integer(graph_type(&o->model.graph, o->model.inputs.items[i].tensor)->dtype))
-            return true;
-    return false;
+    return ANY(size_t, i, o->model.inputs.count,
+               dtype_is_integer(graph_type(&o->model.graph, o->model.inputs.items[i].tensor)->dtype));
 }
 
 static bool runs_with_integers_below(struct optimizing *o, int64_t limit, struct error *error)

@@ -224,10 +224,9 @@ static size_t n_finalists(const struct optimizing *o)
 // Kept when it is a graph that the others are not.
 static bool is_new(const struct optimizing *o, const struct search_result *result)
 {
-    for (size_t i = 0; i < o->results.finalists.count; i++)
-        if (graph_equal(&o->results.finalists.items[i].result.graph, &result->graph))
-            return false;
-    return result->steps.count > 0;
+    return ALL(size_t, i, o->results.finalists.count,
+               !graph_equal(&o->results.finalists.items[i].result.graph, &result->graph)) &&
+           result->steps.count > 0;
 }
 
 static bool is_calibrated(const struct optimizing *o)

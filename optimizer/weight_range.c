@@ -42,10 +42,8 @@ static double magnitude_of_weight(struct optimizing *o, size_t index)
 
 static bool may_overflow(const struct optimizing *o, const double *magnitudes)
 {
-    for (size_t i = 0; i < o->model.weights.count; i++)
-        if (o->model.weights.items[i].type.dtype == DTYPE_F16 || magnitudes[i] > NEVER_OVERFLOWS)
-            return true;
-    return false;
+    return ANY(size_t, i, o->model.weights.count,
+               o->model.weights.items[i].type.dtype == DTYPE_F16 || magnitudes[i] > NEVER_OVERFLOWS);
 }
 
 void optimizing_limit_weights(struct optimizing *o)

@@ -89,11 +89,8 @@ const struct model_bytes *compiled_region_model(const struct compiled_region *c)
 
 bool compiled_region_is_fixed(const struct compiled_region *c)
 {
-    for (size_t i = 0; i < c->model.inputs.count; i++)
-        for (int k = 0; k < c->model.inputs.items[i].form.rank; k++)
-            if (c->model.inputs.items[i].form.dims[k] < 0)
-                return false;
-    return true;
+    return !ANY(size_t, i, c->model.inputs.count,
+                ANY(int, k, c->model.inputs.items[i].form.rank, c->model.inputs.items[i].form.dims[k] < 0));
 }
 
 // --- variants --------------------------------------------------------------------------------------------------------

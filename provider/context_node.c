@@ -72,9 +72,7 @@ static OrtNode *node_make(const struct runtime *r, const struct graph_node *fuse
         attribute_make(r, "ep_cache_context", context, (int)size, ORT_OP_ATTR_STRING),
     };
     const size_t n = sizeof attributes / sizeof *attributes;
-    bool is_ready = true;
-    for (size_t i = 0; i < n; i++)
-        is_ready = is_ready && attributes[i];
+    bool is_ready = ALL(size_t, i, n, attributes[i]);
     if (is_ready)
         runtime_is_done(r, r->api->GetModelEditorApi()->CreateNode(
                                OPERATOR, DOMAIN, fused->name, names_of(arena, fused->inputs, fused->n_inputs),

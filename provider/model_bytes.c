@@ -254,10 +254,7 @@ static bool take_input(struct writing *w, const struct graph_value *v)
 
 static bool is_of_this(const struct writing *w, const OrtNode *node)
 {
-    for (size_t i = 0; i < w->n_nodes; i++)
-        if (w->view->nodes[w->nodes[i]].node == node)
-            return true;
-    return false;
+    return ANY(size_t, i, w->n_nodes, w->view->nodes[w->nodes[i]].node == node);
 }
 
 // Is it an output of the graph, or read by a node that is none of these, or in a subgraph?
@@ -273,10 +270,7 @@ static bool is_read_elsewhere(const struct writing *w, const struct graph_value 
     int64_t *indices = arena_array(w->arena, int64_t, n + 1);
     if (!runtime_is_done(w->runtime, api->ValueInfo_GetValueConsumers(v->info, nodes, indices, n)))
         return true;
-    for (size_t i = 0; i < n; i++)
-        if (indices[i] < 0 || !is_of_this(w, nodes[i]))
-            return true;
-    return false;
+    return ANY(size_t, i, n, indices[i] < 0 || !is_of_this(w, nodes[i]));
 }
 
 static bool take_output(struct writing *w, const struct graph_value *v)
@@ -400,10 +394,7 @@ int64_t model_bytes_likely_size(const struct model_bytes *m, const struct model_
 
 static bool has_symbols(const struct model_value *v)
 {
-    for (int i = 0; i < v->form.rank; i++)
-        if (v->form.dims[i] < 0)
-            return true;
-    return false;
+    return ANY(int, i, v->form.rank, v->form.dims[i] < 0);
 }
 
 const char *model_value_shape(const struct model_value *v, const int64_t *dims, struct arena *arena)

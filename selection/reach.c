@@ -25,10 +25,7 @@ struct reaching {
 
 static bool is_known(const struct reaching *s, const struct graph *g, uint64_t key)
 {
-    for (size_t i = 0; i < s->graphs.count; i++)
-        if (s->keys.items[i] == key && graph_equal(&s->graphs.items[i], g))
-            return true;
-    return false;
+    return ANY(size_t, i, s->graphs.count, s->keys.items[i] == key && graph_equal(&s->graphs.items[i], g));
 }
 
 // Takes the graph.

@@ -75,10 +75,8 @@ static bool may_gain(const struct candidate *c, uint32_t weights, bool *ret_may_
 static bool has_more_products(const struct candidate *c)
 {
     uint32_t weights = rule_weights(c->rule);
-    for (size_t i = 0; i < c->examples.items.count; i++)
-        if (work_products(&c->targets[i], weights) > work_products(&c->sources[i], weights))
-            return true;
-    return false;
+    return ANY(size_t, i, c->examples.items.count,
+               work_products(&c->targets[i], weights) > work_products(&c->sources[i], weights));
 }
 
 // ret_weights: the least number of weights with which the target may be better, the first such set.
@@ -114,10 +112,7 @@ static const struct rule *for_weights(const struct rule *r, uint32_t weights, st
 
 static bool holds_over_field(const struct candidate *c)
 {
-    for (size_t i = 0; i < c->examples.items.count; i++)
-        if (!example_holds_over_field(&c->examples.items.items[i]))
-            return false;
-    return true;
+    return ALL(size_t, i, c->examples.items.count, example_holds_over_field(&c->examples.items.items[i]));
 }
 
 static enum rule_use judge_use(struct candidate *c, uint32_t *ret_weights)
@@ -232,11 +227,9 @@ static bool can_match(const struct selecting *s, const struct rule *r)
                 !s->is_made[p->nodes.items[p->terms.items[term].index].op->id][p->nodes.items[n].op->id])
                 return false;
         }
-    for (uint32_t i = 0; i < r->n_outputs; i++)
-        if (is_of_rules(p, r->sources[i]) &&
-            !s->is_made[p->nodes.items[p->terms.items[r->sources[i]].index].op->id][OUTPUT])
-            return false;
-    return true;
+    return ALL(uint32_t, i, r->n_outputs,
+               !is_of_rules(p, r->sources[i]) ||
+                   s->is_made[p->nodes.items[p->terms.items[r->sources[i]].index].op->id][OUTPUT]);
 }
 
 // May the operator of rules stand for the variable, as far as the source's readers of it tell?

@@ -29,10 +29,7 @@ struct deriving {
 
 static bool wants_given_weights(const struct rule *r)
 {
-    for (uint32_t i = 0; i < r->n_conditions; i++)
-        if (r->conditions[i].kind == CONDITION_GIVEN)
-            return true;
-    return false;
+    return ANY(uint32_t, i, r->n_conditions, r->conditions[i].kind == CONDITION_GIVEN);
 }
 
 // --- one example -----------------------------------------------------------------------------------------------------
@@ -52,10 +49,8 @@ static void explore(const struct deriving *d, struct egraph *e)
 static bool are_outputs_equal(const struct egraph *e, const struct graph *a, const enode_id *of_a,
                               const struct graph *b, const enode_id *of_b)
 {
-    for (size_t i = 0; i < a->outputs.count; i++)
-        if (egraph_find(e, of_a[a->outputs.items[i]]) != egraph_find(e, of_b[b->outputs.items[i]]))
-            return false;
-    return true;
+    return ALL(size_t, i, a->outputs.count,
+               egraph_find(e, of_a[a->outputs.items[i]]) == egraph_find(e, of_b[b->outputs.items[i]]));
 }
 
 static bool follows_at(const struct deriving *d, const struct example *example)
@@ -134,10 +129,8 @@ static bool follows(struct deriving *d, size_t place, size_t end)
         d->is_used[other->number] = i != place && other->use == RULE_IS_KEPT && may_derive(other->rule, a->rule);
     }
     choose_reachable(d, a);
-    bool follows = a->examples.items.count > 0 && !wants_given_weights(a->rule);
-    for (size_t i = 0; i < a->examples.items.count && follows; i++)
-        follows = follows_at(d, &a->examples.items.items[i]);
-    return follows;
+    return a->examples.items.count > 0 && !wants_given_weights(a->rule) &&
+           ALL(size_t, i, a->examples.items.count, follows_at(d, &a->examples.items.items[i]));
 }
 
 // --- all rules -------------------------------------------------------------------------------------------------------

@@ -251,18 +251,12 @@ bool attribute_term_equal(const struct attribute_term *a, const struct attribute
         return true;
     if (a->kind != b->kind || a->value != b->value || a->count != b->count)
         return false;
-    for (uint32_t i = 0; i < a->count; i++)
-        if (!attribute_term_equal(a->operands[i], b->operands[i]))
-            return false;
-    return true;
+    return ALL(uint32_t, i, a->count, attribute_term_equal(a->operands[i], b->operands[i]));
 }
 
 bool attribute_term_mentions_variable(const struct attribute_term *t, int64_t variable)
 {
     if (t->kind == TERM_VARIABLE && t->value == variable)
         return true;
-    for (uint32_t i = 0; i < t->count; i++)
-        if (attribute_term_mentions_variable(t->operands[i], variable))
-            return true;
-    return false;
+    return ANY(uint32_t, i, t->count, attribute_term_mentions_variable(t->operands[i], variable));
 }

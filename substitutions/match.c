@@ -186,10 +186,7 @@ static bool match_next_source(struct matching *s);
 
 static bool is_used_already(const struct matching *s, node_id n)
 {
-    for (uint32_t i = 0; i < s->rule->n_source_nodes; i++)
-        if (s->m.nodes[i] == n)
-            return true;
-    return false;
+    return ANY(uint32_t, i, s->rule->n_source_nodes, s->m.nodes[i] == n);
 }
 
 static bool solve_inputs(struct matching *s, const struct pattern_node *pattern, node_id n, bool is_swapped,
@@ -265,10 +262,7 @@ static bool solve(struct matching *s, const struct goal *goal)
 
 static bool is_in(const node_list *nodes, size_t n, node_id node)
 {
-    for (size_t i = 0; i < n; i++)
-        if (nodes->items[i] == node)
-            return true;
-    return false;
+    return ANY(size_t, i, n, nodes->items[i] == node);
 }
 
 // Adds readers that are not among the nodes yet: one may read several tensors that could be its input.
@@ -358,13 +352,8 @@ static bool holds_everywhere(struct matching *s, const enum weight_kind *weights
 {
     const struct type *types[MAX_RULE_VARIABLES];
     struct term_bindings b = bindings_of(&s->m, s->g, types);
-    for (uint32_t i = 0; i < s->rule->n_source_nodes; i++)
-        if (!has_exactly_the_attributes(s, i, &b))
-            return false;
-    for (uint32_t i = 0; i < s->rule->n_conditions; i++)
-        if (!condition_holds(&s->rule->conditions[i], &b, weights, s->scratch))
-            return false;
-    return true;
+    return ALL(uint32_t, i, s->rule->n_source_nodes, has_exactly_the_attributes(s, i, &b)) &&
+           ALL(uint32_t, i, s->rule->n_conditions, condition_holds(&s->rule->conditions[i], &b, weights, s->scratch));
 }
 
 static bool visit_match(struct matching *s)
@@ -464,22 +453,15 @@ static bool computes_integers(const struct graph *g, node_id n)
 static bool has_entries(const struct graph *g, node_id n)
 {
     const struct node *node = &g->nodes.items[n];
-    for (uint32_t i = 0; i < node->n_outputs; i++)
-        if (type_elements(graph_type(g, graph_output_of(g, n, i))) == 0)
-            return false;
-    return true;
+    return ALL(uint32_t, i, node->n_outputs, type_elements(graph_type(g, graph_output_of(g, n, i))) != 0);
 }
 
 static bool source_has_entries(const struct application *ap)
 {
     const struct rule *r = ap->m->rule;
-    for (uint32_t v = 0; v < r->pattern.n_variables; v++)
-        if (ap->m->variables[v] != NO_TENSOR && type_elements(graph_type(ap->g, ap->m->variables[v])) == 0)
-            return false;
-    for (uint32_t n = 0; n < r->n_source_nodes; n++)
-        if (!has_entries(ap->g, ap->nodes[n]))
-            return false;
-    return true;
+    return ALL(uint32_t, v, r->pattern.n_variables,
+               ap->m->variables[v] == NO_TENSOR || type_elements(graph_type(ap->g, ap->m->variables[v])) != 0) &&
+           ALL(uint32_t, n, r->n_source_nodes, has_entries(ap->g, ap->nodes[n]));
 }
 
 static bool add_target_node(struct application *ap, uint32_t n, const struct term_bindings *b)

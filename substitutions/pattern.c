@@ -311,10 +311,7 @@ static bool find_named_term(const struct pattern *p, const struct sexp *s, term_
 
 static bool is_variable_of(const struct pattern *p, const struct sexp *s)
 {
-    for (uint32_t i = 0; i < p->n_variables; i++)
-        if (strcmp(p->variables[i], s->text + 1) == 0)
-            return true;
-    return false;
+    return ANY(uint32_t, i, p->n_variables, strcmp(p->variables[i], s->text + 1) == 0);
 }
 
 bool pattern_parse_name(struct pattern *p, const struct sexp *s, const char *file, struct arena *a, struct error *error)
@@ -483,10 +480,7 @@ void pattern_print_attribute_term(struct text *out, const struct pattern *p, con
 
 static bool is_constant(const struct attribute_pattern *pattern)
 {
-    for (uint32_t i = 0; i < pattern->count; i++)
-        if (pattern->terms[i]->kind != TERM_INTEGER)
-            return false;
-    return true;
+    return ALL(uint32_t, i, pattern->count, pattern->terms[i]->kind == TERM_INTEGER);
 }
 
 static bool is_standard(const struct attribute *attribute, const struct attribute_pattern *pattern)

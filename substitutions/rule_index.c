@@ -35,10 +35,7 @@ static uint32_t root_of(const struct rule *r)
 
 static bool reads_term(const struct pattern_node *n, term_id term)
 {
-    for (uint32_t i = 0; i < n->n_inputs; i++)
-        if (n->inputs[i] == term)
-            return true;
-    return false;
+    return ANY(uint32_t, i, n->n_inputs, n->inputs[i] == term);
 }
 
 // Is the node `to` one step away: does one of them read the other, or both the same?
@@ -230,10 +227,7 @@ static void find_rules_at(const struct anchors *a, node_id n, const uint64_t *us
 
 static bool is_empty(const uint64_t *set, size_t n_words)
 {
-    for (size_t i = 0; i < n_words; i++)
-        if (set[i])
-            return false;
-    return true;
+    return ALL(size_t, i, n_words, !set[i]);
 }
 
 static void find_anchors(struct anchors *a, const uint64_t *usable, struct arena *scratch)

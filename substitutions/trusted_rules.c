@@ -60,10 +60,7 @@ static bool is_among(const struct rule *r, const void *context)
 
 static size_t count_claims(const struct rule_set *rules)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < rules->rules.count; i++)
-        n += rule_claims_proof(rules->rules.items[i]);
-    return n;
+    return COUNT(size_t, i, rules->rules.count, rule_claims_proof(rules->rules.items[i]));
 }
 
 bool proved_rules_keep(struct rule_set *rules, const char *path, const struct log *log, size_t *ret_left_out,

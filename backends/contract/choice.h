@@ -6,7 +6,6 @@
 // (optimizer/run/prepare_within.h).
 #pragma once
 #include "core/memory/vec.h"
-#include <stdbool.h>
 
 #define CHOICE_SIZE 192
 enum precision { PRECISION_EXACT, PRECISION_INEXACT, N_PRECISIONS };

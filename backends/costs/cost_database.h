@@ -14,7 +14,6 @@
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 struct cost_database;
 struct error;

@@ -130,10 +130,7 @@ void backend_expect_model(struct backend *b, size_t weight_bytes)
 
 static bool reads_weights(const struct plan *plan, const struct step *step)
 {
-    for (int i = 0; i < step->n_operands; i++)
-        if (plan_keeps(plan, step->operands[i].memory))
-            return true;
-    return false;
+    return ANY(int, i, step->n_operands, plan_keeps(plan, step->operands[i].memory));
 }
 
 static void add_context(const struct backend *b, const struct plan *plan, const struct step *step, struct text *text)
@@ -385,10 +382,7 @@ static void remember(struct backend *b, const struct plan *plan, const struct st
 
 static bool is_listed(const choice_list *list, const char *choice)
 {
-    for (size_t i = 0; i < list->count; i++)
-        if (strcmp(list->items[i].text, choice) == 0)
-            return true;
-    return false;
+    return ANY(size_t, i, list->count, strcmp(list->items[i].text, choice) == 0);
 }
 
 // The time of the most alike step of its kind, for its work, and a little more: measured ones go before. False: none is

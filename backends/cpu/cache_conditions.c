@@ -73,10 +73,7 @@ static size_t bytes_of(const struct plan_memory *m)
 
 static bool is_result(const struct step *step, memory_id id)
 {
-    for (int i = 0; i < step->n_results; i++)
-        if (step->results[i].memory == id)
-            return true;
-    return false;
+    return ANY(int, i, step->n_results, step->results[i].memory == id);
 }
 
 // Weights that nobody reads but who packs them.
@@ -84,9 +81,8 @@ static bool may_be_packed(const struct cache_conditions *s, const struct step_re
 {
     const struct step *step = r->step;
     bool is_packed = s->kernel->packed_operand && step->n_operands > CPU_PACKED_OPERAND && plan_keeps(r->plan, id) &&
-                     step->operands[CPU_PACKED_OPERAND].memory == id;
-    for (int i = 0; is_packed && i < step->n_operands; i++)
-        is_packed = i == CPU_PACKED_OPERAND || step->operands[i].memory != id;
+                     step->operands[CPU_PACKED_OPERAND].memory == id &&
+                     ALL(int, i, step->n_operands, i == CPU_PACKED_OPERAND || step->operands[i].memory != id);
     return is_packed && !step_reads_in_loops(step, id);
 }
 

@@ -64,10 +64,7 @@ static bool accepts_epilogue(const struct planner *p, const struct step *step, c
 
 static bool is_all(const struct attribute_value *value, int64_t wanted)
 {
-    for (uint32_t i = 0; i < value->count; i++)
-        if (value->ints[i] != wanted)
-            return false;
-    return true;
+    return ALL(uint32_t, i, value->count, value->ints[i] == wanted);
 }
 
 bool cpu_is_dense_conv(const struct plan *plan, const struct step *step)
@@ -121,10 +118,7 @@ static bool is_at_most_relu(const struct postops *ops)
 // Has an operand the result's shape? It stands as the target does, or densely.
 static bool has_full_operand(const struct postops *ops)
 {
-    for (int i = 0; i < ops->n; i++)
-        if (ops->items[i].operand == OPERAND_FULL)
-            return true;
-    return false;
+    return ANY(int, i, ops->n, ops->items[i].operand == OPERAND_FULL);
 }
 
 // An epilogue runs apart where the library would be slow at it, where what it reads stands otherwise than what the

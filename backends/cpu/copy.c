@@ -1,6 +1,7 @@
 // Rows are copied as memory is; what is transposed goes by tiles that stay in the nearest cache.
 #include "backends/cpu/copy.h"
 
+#include "core/memory/vec.h"
 #include <string.h>
 
 #define TILE 16
@@ -72,10 +73,7 @@ static int axis_along_source(int rank, const int64_t *dim, const int64_t *from_s
 
 static bool is_empty(int rank, const int64_t *dim)
 {
-    for (int i = 0; i < rank; i++)
-        if (dim[i] == 0)
-            return true;
-    return false;
+    return ANY(int, i, rank, dim[i] == 0);
 }
 
 void copy_box(char *to, const char *from, int rank, const int64_t *dim, const int64_t *to_stride,

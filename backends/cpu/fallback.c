@@ -186,10 +186,7 @@ bool cpu_fallback_run(const struct cpu_fallback *f, const struct execution *e)
 
 static bool has_blocks(const struct step *step)
 {
-    bool has_some = step->results[0].block != 0;
-    for (int i = 0; i < step->n_operands; i++)
-        has_some = has_some || step->operands[i].block;
-    return has_some;
+    return step->results[0].block != 0 || ANY(int, i, step->n_operands, step->operands[i].block);
 }
 
 static void *prepare_evaluation(const struct step_request *r)

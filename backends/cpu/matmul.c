@@ -86,10 +86,7 @@ static bool accepts_linear_epilogue(const struct planner *p, const struct step *
     struct cpu_epilogue e;
     if (!cpu_read_epilogue(planner_graph(p), step, loop, loop->rank - 1, &e))
         return false;
-    for (int i = 0; i < e.ops.n; i++)
-        if (e.ops.items[i].operand == OPERAND_FULL && loop->rank == 0)
-            return false;
-    return true;
+    return ALL(int, i, e.ops.n, e.ops.items[i].operand != OPERAND_FULL || loop->rank != 0);
 }
 
 static void *prepare_linear(const struct step_request *r)

@@ -3,7 +3,6 @@
 
 #include "backends/cpu/kernel_scope.h"
 #include <stdatomic.h>
-#include <stddef.h>
 
 // Whoever runs the parts orders them. The numbers show it to sanitizers, which see nothing of others' code.
 struct ordered {

@@ -18,10 +18,7 @@ void cpu_primitive_free(void *state)
 
 static bool is_dense(const struct view *v)
 {
-    for (enum layout l = 0; l < LAYOUT_COUNT; l++)
-        if (view_has_layout(v, l))
-            return true;
-    return false;
+    return ANY(enum layout, l, LAYOUT_COUNT, view_has_layout(v, l));
 }
 
 static enum layout layout_of_part(const struct view *v)

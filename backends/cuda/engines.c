@@ -59,10 +59,7 @@ static double distance(const struct engine_shape *a, const struct engine_shape *
 
 static bool is_listed(const choice_list *list, const char *text)
 {
-    for (size_t i = 0; i < list->count; i++)
-        if (strcmp(list->items[i].text, text) == 0)
-            return true;
-    return false;
+    return ANY(size_t, i, list->count, strcmp(list->items[i].text, text) == 0);
 }
 
 static void add_choice(choice_list *list, const char *before, const char *text)

@@ -238,9 +238,7 @@ static bool take_samples(const struct measurement *m, const struct prepared_step
 // Before a run: so that what is not written is seen. What the step itself reads there stays (parts of a concatenation).
 static bool poison(struct measurement *m, memory_id id)
 {
-    bool is_read = false;
-    for (int i = 0; i < m->step->n_operands; i++)
-        is_read |= m->step->operands[i].memory == id;
+    bool is_read = ANY(int, i, m->step->n_operands, m->step->operands[i].memory == id);
     return is_read ? fill_memory(m, id, m->at[0].memory[id], bytes_of(m, id))
                    : m->b->api->fill(m->b->gpu, m->at[0].memory[id], 0xff, bytes_of(m, id));
 }

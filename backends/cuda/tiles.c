@@ -6,7 +6,6 @@
 #include "core/memory/arena.h"
 #include "graph/graph_whole.h"
 #include <math.h>
-#include <stdio.h>
 
 #define SCHEDULERS 4
 #define MOST_KEPT 16
@@ -193,9 +192,7 @@ static bool is_for_library(const struct step *step, const struct contraction *c)
 
 bool cuda_suits_tile(const struct cuda_backend *b, const struct step *step, const struct kernel_tile *tile)
 {
-    bool is_rounded = false;
-    for (int i = 0; i < 2; i++)
-        is_rounded |= step->operands[i].dtype != DTYPE_F16 && step->operands[i].dtype != DTYPE_BF16;
+    bool is_rounded = ANY(int, i, 2, step->operands[i].dtype != DTYPE_F16 && step->operands[i].dtype != DTYPE_BF16);
     return !tile->has_cores || !is_rounded || b->base.options.allows_tf32;
 }
 

@@ -5,11 +5,8 @@
 
 static bool reads_what_it_writes(const struct loop *reader, const struct loop *writer)
 {
-    for (int i = 0; i < reader->n_operands; i++)
-        for (int k = 0; k < writer->n_results; k++)
-            if (reader->operands[i].memory == writer->results[k].to.memory)
-                return true;
-    return false;
+    return ANY(int, i, reader->n_operands,
+               ANY(int, k, writer->n_results, reader->operands[i].memory == writer->results[k].to.memory));
 }
 
 static int64_t larger(int64_t a, int64_t b)
@@ -60,11 +57,7 @@ static bool are_apart(const struct loop *a, const struct loop_access *to_a, cons
 
 static bool write_apart(const struct loop *a, const struct loop *b)
 {
-    for (int i = 0; i < a->n_results; i++)
-        for (int k = 0; k < b->n_results; k++)
-            if (!are_apart(a, &a->results[i].to, b, &b->results[k].to))
-                return false;
-    return true;
+    return ALL(int, i, a->n_results, ALL(int, k, b->n_results, are_apart(a, &a->results[i].to, b, &b->results[k].to)));
 }
 
 bool loops_are_independent(int n, const struct loop *loops)

@@ -267,10 +267,7 @@ static bool is_along_results(const struct writing *w)
 {
     const struct loop *loop = w->values.loop;
     int last = w->inner.n - 1;
-    for (int i = 0; i < loop->n_operands; i++)
-        if (last >= 0 && w->inner.stride[last][i] == 1)
-            return true;
-    return false;
+    return ANY(int, i, loop->n_operands, last >= 0 && w->inner.stride[last][i] == 1);
 }
 
 static bool wants_columns(const struct writing *w, int64_t results, int64_t enough)

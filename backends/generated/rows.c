@@ -87,10 +87,7 @@ static bool takes_what_is_behind(const struct printing *p)
         if ((has_values && !is_of_row(p, code->a)) || (is_binary && !is_of_row(p, code->b)))
             return false;
     }
-    for (int i = 0; i < l->n_results; i++)
-        if (!is_of_row(p, l->results[i].value))
-            return false;
-    return true;
+    return ALL(int, i, l->n_results, is_of_row(p, l->results[i].value));
 }
 
 static bool takes_instructions(const struct loop *l)

@@ -68,11 +68,9 @@ static uint16_t compile_read(struct compiler *c, const struct expr_node *n)
         const struct affine_read *known = &c->reads[i];
         if (known->tensor == read.tensor && known->n_terms == read.n_terms &&
             memcmp(known->base, read.base, sizeof read.base) == 0) {
-            bool is_same = true;
-            for (int k = 0; k < read.n_terms; k++)
-                is_same = is_same && known->terms[k].axis == terms[k].axis &&
-                          known->terms[k].variable == terms[k].variable &&
-                          known->terms[k].coefficient == terms[k].coefficient;
+            bool is_same = ALL(int, k, read.n_terms,
+                               known->terms[k].axis == terms[k].axis && known->terms[k].variable == terms[k].variable &&
+                                   known->terms[k].coefficient == terms[k].coefficient);
             if (is_same)
                 return (uint16_t)i;
         }
@@ -198,13 +196,8 @@ static bool is_single_precision(enum dtype dtype)
 static bool serves_single_precision(const struct code *code, const struct definition *d)
 {
     bool is_copy = code->n_stages == 1 && code->stages[0].n_instructions == 0;
-    for (int i = 0; i < d->n_stages; i++)
-        if (!is_single_precision(d->stages[i].type.dtype))
-            return false;
-    for (int i = 0; i < d->n_inputs; i++)
-        if (!is_single_precision(d->inputs[i].dtype) && !is_copy)
-            return false;
-    return true;
+    return ALL(int, i, d->n_stages, is_single_precision(d->stages[i].type.dtype)) &&
+           ALL(int, i, d->n_inputs, is_single_precision(d->inputs[i].dtype) || is_copy);
 }
 
 static bool is_view(const struct code *code, const struct definition *d)

@@ -397,10 +397,7 @@ static void count_steps(const struct layout_search *s, struct estimate *ret)
 
 static bool is_standard(const struct layout_search *s, const int *values)
 {
-    for (size_t i = 0; i < s->plan.choices.count; i++)
-        if (values[i] != 0)
-            return false;
-    return true;
+    return ALL(size_t, i, s->plan.choices.count, values[i] == 0);
 }
 
 static void free_search(struct layout_search *s)

@@ -78,10 +78,8 @@ bool planner_can_read_blocks(const struct affine_read *read, const struct view *
             return false;
         variable = read->terms[i].variable;
     }
-    for (int i = 0; i < read->n_terms; i++)
-        if (read->terms[i].variable == variable && read->terms[i].axis != v->block_axis)
-            return false;
-    return variable >= 0 && dim[variable] % v->block == 0 && read->base[v->block_axis] % v->block == 0;
+    return ALL(int, i, read->n_terms, read->terms[i].variable != variable || read->terms[i].axis == v->block_axis) &&
+           variable >= 0 && dim[variable] % v->block == 0 && read->base[v->block_axis] % v->block == 0;
 }
 
 struct loop_access planner_access_of_read(const struct affine_read *read, const struct view *v)

@@ -235,11 +235,7 @@ bool step_next_memory(const struct step *s, struct touched_memory *t)
 
 bool step_reads_in_loops(const struct step *s, memory_id memory)
 {
-    for (int l = 0; l < s->n_loops; l++)
-        for (int i = 0; i < s->loops[l].n_operands; i++)
-            if (s->loops[l].operands[i].memory == memory)
-                return true;
-    return false;
+    return ANY(int, l, s->n_loops, ANY(int, i, s->loops[l].n_operands, s->loops[l].operands[i].memory == memory));
 }
 
 bool *plan_list_read(const struct plan *plan, struct arena *arena)

@@ -210,18 +210,13 @@ static void print_node(struct text *out, const struct node *n)
 
 static bool is_elementwise(const struct loop *l)
 {
-    for (int i = 0; i < l->n_instructions; i++)
-        if (l->instructions[i].kind == INSTRUCTION_REDUCE)
-            return false;
-    return l->n_reduced == 0;
+    return ALL(int, i, l->n_instructions, l->instructions[i].kind != INSTRUCTION_REDUCE) && l->n_reduced == 0;
 }
 
 static bool is_made_of(const struct loop *l, uint64_t functions)
 {
-    for (int i = 0; i < l->n_instructions; i++)
-        if (l->instructions[i].kind != INSTRUCTION_APPLY || !(functions >> l->instructions[i].fn & 1))
-            return false;
-    return true;
+    return ALL(int, i, l->n_instructions,
+               l->instructions[i].kind == INSTRUCTION_APPLY && functions >> l->instructions[i].fn & 1);
 }
 
 // A library may run some epilogues faster than others that compute the same in another order, but not sums.

@@ -78,10 +78,7 @@ static void plan_evaluation(struct planner *p, node_id node)
 
 static bool has_no_entries(const struct planner *p, const struct node *n)
 {
-    for (uint32_t i = 0; i < n->n_outputs; i++)
-        if (type_elements(graph_type(p->g, n->first_output + i)) == 0)
-            return true;
-    return false;
+    return ANY(uint32_t, i, n->n_outputs, type_elements(graph_type(p->g, n->first_output + i)) == 0);
 }
 
 static void plan_node(struct planner *p, node_id id)
@@ -130,10 +127,7 @@ static bool reads_constants_only(const struct planner *p, node_id id)
     const struct node *n = &p->g->nodes.items[id];
     if (n->op->flags & OPERATOR_IS_LEAF)
         return n->op == operators[OP_WEIGHT];
-    for (uint32_t i = 0; i < n->n_inputs; i++)
-        if (!p->tensors[graph_inputs(p->g, id)[i]].is_constant)
-            return false;
-    return true;
+    return ALL(uint32_t, i, n->n_inputs, p->tensors[graph_inputs(p->g, id)[i]].is_constant);
 }
 
 static void look_over_graph(struct planner *p, const bool *live)

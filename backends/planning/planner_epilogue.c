@@ -95,10 +95,7 @@ static void join(const struct planner *p, struct cluster *c, node_id node)
 
 static bool is_in_cluster(const struct cluster *c, node_id node)
 {
-    for (int i = 0; i < c->n_nodes; i++)
-        if (c->nodes[i] == node)
-            return true;
-    return false;
+    return ANY(int, i, c->n_nodes, c->nodes[i] == node);
 }
 
 // The first node in topological order that reads a tensor of the cluster and is not in it.

@@ -83,9 +83,7 @@ static unsigned distinct_layouts(unsigned mask, enum layout standard, const stru
         if (l == standard || !(mask & LAYOUT_BIT(l)) || !layout_suits(l, type))
             continue;
         kept[n] = view_dense(NO_MEMORY, type, l);
-        bool is_new = true;
-        for (int i = 0; i < n && is_new; i++)
-            is_new = !view_stands_like(&kept[i], &kept[n]);
+        bool is_new = ALL(int, i, n, !view_stands_like(&kept[i], &kept[n]));
         n += is_new;
         distinct |= is_new ? LAYOUT_BIT(l) : 0;
     }

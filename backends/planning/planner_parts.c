@@ -73,10 +73,7 @@ static bool has_whole_blocks(const struct planner *p, node_id id)
 {
     const struct type *type = graph_type(p->g, p->g->nodes.items[id].first_output);
     unsigned lacking = planner_layouts(p, id) & ~planner_layouts_of_concat(p, id);
-    for (enum layout l = 0; l < LAYOUT_COUNT; l++)
-        if ((lacking & LAYOUT_BIT(l)) && layout_suits(l, type))
-            return false;
-    return true;
+    return !ANY(enum layout, l, LAYOUT_COUNT, (lacking & LAYOUT_BIT(l)) && layout_suits(l, type));
 }
 
 // A leaf, or what is nothing but a view of something else.
@@ -107,10 +104,8 @@ static bool has_place(const struct planner *p, node_id maker, tensor_id t, const
     unsigned mask = layouts_of(p, whole->tensor);
     if (layouts_of(p, t) != mask)
         return false;
-    for (enum layout l = 0; l < LAYOUT_COUNT; l++)
-        if ((mask & LAYOUT_BIT(l)) && layout_suits(l, all) && !has_place_in_layout(p, maker, all, type, start, l))
-            return false;
-    return true;
+    return !ANY(enum layout, l, LAYOUT_COUNT,
+                (mask & LAYOUT_BIT(l)) && layout_suits(l, all) && !has_place_in_layout(p, maker, all, type, start, l));
 }
 
 static bool may_be_part(const struct looking *l, tensor_id t, const struct tensor_whole *whole, const int64_t *start)

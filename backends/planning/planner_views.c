@@ -13,10 +13,7 @@
 
 static bool covers_domain(const struct loop *loop, const struct loop_access *access)
 {
-    for (int i = 0; i < loop->rank; i++)
-        if (loop->dim[i] != 1 && access->stride[i] <= 0)
-            return false;
-    return access->block == 0;
+    return !ANY(int, i, loop->rank, loop->dim[i] != 1 && access->stride[i] <= 0) && access->block == 0;
 }
 
 // Dense strides with the axes in the order of the first operand that has all of them; row-major when none has.

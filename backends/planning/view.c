@@ -1,6 +1,7 @@
 // Strides of layouts, and which reshapes, parts and blocks of a view are views again.
 #include "backends/planning/view.h"
 
+#include "core/memory/vec.h"
 #include <string.h>
 
 static void strides_in_order(int rank, const int64_t *dim, const int *order, int64_t *ret_stride)
@@ -96,10 +97,7 @@ bool view_stands_like(const struct view *a, const struct view *b)
 {
     if (a->block != b->block || a->block_axis != b->block_axis)
         return false;
-    for (int i = 0; i < a->rank; i++)
-        if (a->dim[i] != 1 && a->stride[i] != b->stride[i])
-            return false;
-    return true;
+    return ALL(int, i, a->rank, a->dim[i] == 1 || a->stride[i] == b->stride[i]);
 }
 
 bool view_has_layout(const struct view *v, enum layout layout)

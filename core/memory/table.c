@@ -78,7 +78,7 @@ uint32_t table_find(const struct table *t, uint64_t hash, table_equal_fn *equal,
     if (t->count == 0)
         return TABLE_NONE;
     for (size_t i = home_of(t, hash); !is_empty(&t->slots[i]); i = next_slot(t, i))
-        if (t->slots[i].hash == hash && equal(owner, t->slots[i].id, key))
+        if (t->slots[i].hash == hash && (!equal || equal(owner, t->slots[i].id, key)))
             return t->slots[i].id;
     return TABLE_NONE;
 }

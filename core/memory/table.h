@@ -18,6 +18,7 @@ struct table {
 // Is the thing that `owner` knows as `id` equal to `key`?
 typedef bool table_equal_fn(const void *owner, uint32_t id, const void *key);
 
+// `equal` may be NULL where hashes are made of the keys by steps that can be undone: equal ones are equal keys.
 uint32_t table_find(const struct table *t, uint64_t hash, table_equal_fn *equal, const void *owner, const void *key);
 void table_insert(struct table *t, uint64_t hash, uint32_t id);   // the caller knows that it is absent
 bool table_remove(struct table *t, uint64_t hash, uint32_t id);

@@ -1,6 +1,7 @@
-// Growable arrays: `VEC(int) v = {0}; vec_push(&v, 3); v.items[0]; vec_free(&v);`
+// Growable arrays: `VEC(int) v = {0}; vec_push(&v, 3); v.items[0]; vec_free(&v);`, and questions of all of an array.
 #pragma once
 #include "core/memory/memory.h"
+#include <stdbool.h>
 #include <stdlib.h>
 
 #define VEC(T)                                                                                                         \
@@ -35,3 +36,21 @@ void vec_keeper_free(struct vec_keeper *keeper);
 #define LOCAL_LIST(type, name)                                                                                         \
     type name = {0};                                                                                                   \
     __attribute__((unused)) struct vec_keeper name##_keeper FREED_BY(vec_keeper_free) = {&name, sizeof *name.items}
+
+// A question of i, asked of 0, 1, ... below n: is it so of any, of all, of how many? ANY and ALL ask no more of them
+// than decide.
+#define ANY(T, i, n, ...)                                                                                              \
+    __extension__({                                                                                                    \
+        bool i##_is_found = false;                                                                                     \
+        for (T i = 0; i < (n) && !i##_is_found; i++)                                                                   \
+            i##_is_found = (__VA_ARGS__);                                                                              \
+        i##_is_found;                                                                                                  \
+    })
+#define ALL(T, i, n, ...) (!ANY(T, i, n, !(__VA_ARGS__)))
+#define COUNT(T, i, n, ...)                                                                                            \
+    __extension__({                                                                                                    \
+        size_t i##_count = 0;                                                                                          \
+        for (T i = 0; i < (n); i++)                                                                                    \
+            i##_count += (__VA_ARGS__) ? 1 : 0;                                                                        \
+        i##_count;                                                                                                     \
+    })

@@ -1,6 +1,5 @@
 // Files that come with the programs: rules, properties, scripts.
 #pragma once
-#include <stddef.h>
 
 enum { SHARED_PATH_SIZE = 4096 };
 

@@ -71,10 +71,7 @@ static bool insert_variable(const struct matching *m, struct assigned *to, uint3
 
 static bool is_in_window(const struct matching *m, uint32_t variable)
 {
-    for (int i = 0; i < m->n_windows; i++)
-        if (m->windows[i].of_result == variable || m->windows[i].of_sum == variable)
-            return true;
-    return false;
+    return ANY(int, i, m->n_windows, m->windows[i].of_result == variable || m->windows[i].of_sum == variable);
 }
 
 // To the last of the table's iterators of this signature that is of no window.
@@ -209,9 +206,7 @@ static const struct window_pair no_window = {NO_VARIABLE, NO_VARIABLE, -1, 1, 1,
 
 static const struct window_pair *window_of_axis(const struct matching *m, int axis)
 {
-    int w = 0;
-    for (int i = 0; i < axis; i++)
-        w += m->table->operands[0][i].is_window;
+    int w = COUNT(int, i, axis, m->table->operands[0][i].is_window);
     return w < m->n_windows ? &m->windows[w] : &no_window;
 }
 
@@ -439,10 +434,7 @@ static bool find_application(struct matching *m, int result, struct application 
 
 static bool is_known(const struct match_list *matches, const struct match *match)
 {
-    for (size_t i = 0; i < matches->items.count; i++)
-        if (matches->items.items[i].equal == match->equal)
-            return true;
-    return false;
+    return ANY(size_t, i, matches->items.count, matches->items.items[i].equal == match->equal);
 }
 
 static bool match_windows(struct matching m, struct match_list *matches)

@@ -242,10 +242,7 @@ static bool tells_iterators_apart(const struct iterator_table *t)
 
 static bool is_known(const struct iterator_tables *tables, const struct iterator_table *table)
 {
-    for (size_t i = 0; i < tables->items.count; i++)
-        if (memcmp(&tables->items.items[i], table, sizeof *table) == 0)
-            return true;
-    return false;
+    return ANY(size_t, i, tables->items.count, memcmp(&tables->items.items[i], table, sizeof *table) == 0);
 }
 
 static void add_table(struct instances *in)

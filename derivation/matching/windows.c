@@ -16,10 +16,7 @@ static bool is_only_here(const struct pool *p, expr read, int axis, const struct
     for (int i = 0; i < rank; i++)
         if (i != axis && expr_mentions(p, read_indices(p, read)[i], variable))
             return false;
-    for (int i = 0; i < f->n; i++)
-        if (i != term && expr_mentions(p, f->terms[i].atom, variable))
-            return false;
-    return true;
+    return ALL(int, i, f->n, i == term || !expr_mentions(p, f->terms[i].atom, variable));
 }
 
 static bool is_variable_here(const struct pool *p, expr read, int axis, const struct affine_form *f, int term)

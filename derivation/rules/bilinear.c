@@ -1,6 +1,7 @@
 // Everything is computed and checked in rationals; doubles are taken at the end, where they are the same numbers.
 #include "derivation/rules/bilinear.h"
 
+#include "core/memory/vec.h"
 #include "core/numbers/integers.h"
 #include <string.h>
 
@@ -149,12 +150,8 @@ static bool is_right_at(const struct exact *e, int t, int w, int r)
 
 static bool is_right(const struct exact *e)
 {
-    for (int t = 0; t < e->b->n_result; t++)
-        for (int w = 0; w < e->b->n_first; w++)
-            for (int r = 0; r < e->b->n_second; r++)
-                if (!is_right_at(e, t, w, r))
-                    return false;
-    return true;
+    return ALL(int, t, e->b->n_result,
+               ALL(int, w, e->b->n_first, ALL(int, r, e->b->n_second, is_right_at(e, t, w, r))));
 }
 
 // --- doubles ---------------------------------------------------------------------------------------------------------

@@ -12,18 +12,12 @@ struct factorizing {
 
 static bool is_iterator(const struct factorizing *f, uint32_t variable)
 {
-    for (int i = 0; i < f->by->algorithm->n_iterators; i++)
-        if (f->by->iterators[i] == variable)
-            return true;
-    return false;
+    return ANY(int, i, f->by->algorithm->n_iterators, f->by->iterators[i] == variable);
 }
 
 static bool mentions_iterators(const struct factorizing *f, expr e)
 {
-    for (int i = 0; i < f->by->algorithm->n_iterators; i++)
-        if (expr_mentions(f->p, e, f->by->iterators[i]))
-            return true;
-    return false;
+    return ANY(int, i, f->by->algorithm->n_iterators, expr_mentions(f->p, e, f->by->iterators[i]));
 }
 
 static bool is_axis_of(const struct scope *s, uint32_t variable)
@@ -34,14 +28,10 @@ static bool is_axis_of(const struct scope *s, uint32_t variable)
 static bool iterators_fit(const struct factorizing *f)
 {
     const struct bilinear *b = f->by->algorithm;
-    for (int i = 0; i < b->n_iterators; i++)
-        if (variable_extent(f->p, f->by->iterators[i]) != b->extents[i] ||
-            is_axis_of(&f->s, f->by->iterators[i]) != b->is_result[i])
-            return false;
-    for (int i = 0; i < f->s.n_guards; i++)
-        if (mentions_iterators(f, f->s.guards[i]))
-            return false;
-    return f->s.n_reads == 2;
+    return ALL(int, i, b->n_iterators,
+               variable_extent(f->p, f->by->iterators[i]) == b->extents[i] &&
+                   is_axis_of(&f->s, f->by->iterators[i]) == b->is_result[i]) &&
+           ALL(int, i, f->s.n_guards, !mentions_iterators(f, f->s.guards[i])) && f->s.n_reads == 2;
 }
 
 // --- places ----------------------------------------------------------------------------------------------------------
@@ -116,9 +106,8 @@ static bool add_axis(struct operand *o, int64_t size, expr read_at, uint32_t ite
 
 static bool add_iterator(struct factorizing *f, struct operand *o, expr index, uint32_t variable)
 {
-    bool is_there = is_iterator(f, variable) || !expr_mentions(f->p, index, variable);
-    for (int i = 0; i < o->rank && !is_there; i++)
-        is_there = o->iterator[i] == variable;
+    bool is_there = is_iterator(f, variable) || !expr_mentions(f->p, index, variable) ||
+                    ANY(int, i, o->rank, o->iterator[i] == variable);
     return is_there || add_axis(o, variable_extent(f->p, variable), pool_variable(f->p, variable), variable);
 }
 

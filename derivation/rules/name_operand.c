@@ -9,18 +9,14 @@ static bool is_axis_of_both(struct pool *p, const struct named_operand *as, expr
 {
     const struct type *type = definition_tensor(&p->d, read_tensor_of(p, read));
     uint32_t variable = pool_axes(p, &as->type) + (uint32_t)new_axis;
-    for (int axis = 0; axis < type->rank; axis++)
-        if (as->entry_of[axis] == pool_variable(p, variable) && type->dim[axis] == as->type.dim[new_axis])
-            return true;
-    return false;
+    return ANY(int, axis, type->rank,
+               as->entry_of[axis] == pool_variable(p, variable) && type->dim[axis] == as->type.dim[new_axis]);
 }
 
 static bool stays_inside(struct pool *p, const struct named_operand *as, expr read)
 {
-    for (int axis = 0; axis < as->type.rank; axis++)
-        if (!index_stays_inside(&p->d, as->read_at[axis], as->type.dim[axis]) && !is_axis_of_both(p, as, read, axis))
-            return false;
-    return true;
+    return ALL(int, axis, as->type.rank,
+               index_stays_inside(&p->d, as->read_at[axis], as->type.dim[axis]) || is_axis_of_both(p, as, read, axis));
 }
 
 static struct substitution substitution_of_indices(struct pool *p, const struct named_operand *as)
@@ -39,10 +35,8 @@ static bool gives_entries_back(struct pool *p, const struct scope *s, int read, 
     for (int axis = 0; axis < rank; axis++)
         if (substitution_apply(p, &phi, as->entry_of[axis]) != read_indices(p, s->reads[read])[axis])
             return false;
-    for (int i = 0; i < s->n_guards; i++)
-        if ((as->guards >> i & 1) && substitution_apply(p, &phi, as->entry_guards[i]) != s->guards[i])
-            return false;
-    return true;
+    return ALL(int, i, s->n_guards,
+               !(as->guards >> i & 1) || substitution_apply(p, &phi, as->entry_guards[i]) == s->guards[i]);
 }
 
 static int make_operand(struct pool *p, const struct scope *s, int read, const struct named_operand *as)

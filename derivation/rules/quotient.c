@@ -16,10 +16,7 @@ static const struct quotient *quotient_of_axis(const struct quotient *quotients,
 
 static bool is_alone(const struct pool *p, const struct scope *s, const struct quotient *quotients, int n, int i)
 {
-    for (int j = 0; j < n; j++)
-        if (j != i && expr_mentions(p, quotients[i].index, s->first_axis + (uint32_t)quotients[j].axis))
-            return false;
-    return true;
+    return ALL(int, j, n, j == i || !expr_mentions(p, quotients[i].index, s->first_axis + (uint32_t)quotients[j].axis));
 }
 
 static void add_axis(struct axis_substitution *by, int64_t size, expr new_by_old)

@@ -17,10 +17,7 @@ static bool is_in(unsigned set, int i)
 
 static bool mentions_inner(const struct pool *p, const struct scope *s, unsigned inner, expr e)
 {
-    for (int i = 0; i < s->n_sums; i++)
-        if (is_in(inner, i) && expr_mentions(p, e, s->sums[i]))
-            return true;
-    return false;
+    return ANY(int, i, s->n_sums, is_in(inner, i) && expr_mentions(p, e, s->sums[i]));
 }
 
 static void part_factors(const struct pool *p, const struct scope *s, unsigned inner, struct scope *outer,

@@ -6,10 +6,7 @@
 
 static bool stays_inside(const struct pool *p, const struct axis_substitution *by)
 {
-    for (int i = 0; i < by->type.rank; i++)
-        if (!index_stays_inside(&p->d, by->new_by_old[i], by->type.dim[i]))
-            return false;
-    return true;
+    return ALL(int, i, by->type.rank, index_stays_inside(&p->d, by->new_by_old[i], by->type.dim[i]));
 }
 
 static bool gives_old_axes_back(struct pool *p, const struct scope *s, const struct axis_substitution *by)
@@ -18,10 +15,7 @@ static bool gives_old_axes_back(struct pool *p, const struct scope *s, const str
     uint32_t first = pool_axes(p, &by->type);
     for (int i = 0; i < by->type.rank; i++)
         substitution_add(&phi, first + (uint32_t)i, by->new_by_old[i]);
-    for (int i = 0; i < s->type.rank; i++)
-        if (substitution_apply(p, &phi, by->old_by_new[i]) != scope_axis(p, s, i))
-            return false;
-    return true;
+    return ALL(int, i, s->type.rank, substitution_apply(p, &phi, by->old_by_new[i]) == scope_axis(p, s, i));
 }
 
 bool rule_substitute_axes(struct pool *p, struct scope *s, const struct axis_substitution *by)

@@ -6,10 +6,7 @@
 
 static bool stays_inside(const struct pool *p, const struct sum_substitution *by)
 {
-    for (int i = 0; i < by->n_new; i++)
-        if (!index_stays_inside(&p->d, by->new_by_old[i], variable_extent(p, by->new[i])))
-            return false;
-    return true;
+    return ALL(int, i, by->n_new, index_stays_inside(&p->d, by->new_by_old[i], variable_extent(p, by->new[i])));
 }
 
 static bool gives_old_back(struct pool *p, const struct sum_substitution *by)
@@ -17,10 +14,7 @@ static bool gives_old_back(struct pool *p, const struct sum_substitution *by)
     struct substitution phi = {0};
     for (int i = 0; i < by->n_new; i++)
         substitution_add(&phi, by->new[i], by->new_by_old[i]);
-    for (int i = 0; i < by->n_old; i++)
-        if (substitution_apply(p, &phi, by->old_by_new[i]) != pool_variable(p, by->old[i]))
-            return false;
-    return true;
+    return ALL(int, i, by->n_old, substitution_apply(p, &phi, by->old_by_new[i]) == pool_variable(p, by->old[i]));
 }
 
 static bool has_as_many(const struct pool *p, const struct sum_substitution *by)

@@ -40,13 +40,8 @@ bool expr_mentions(const struct pool *p, expr e, uint32_t variable)
 
 bool scope_mentions(const struct pool *p, const struct scope *s, uint32_t variable)
 {
-    for (int i = 0; i < s->n_reads; i++)
-        if (expr_mentions(p, s->reads[i], variable))
-            return true;
-    for (int i = 0; i < s->n_guards; i++)
-        if (expr_mentions(p, s->guards[i], variable))
-            return true;
-    return false;
+    return ANY(int, i, s->n_reads, expr_mentions(p, s->reads[i], variable)) ||
+           ANY(int, i, s->n_guards, expr_mentions(p, s->guards[i], variable));
 }
 
 bool read_is_outside(const struct pool *p, expr read)

@@ -73,10 +73,7 @@ static int axis_of_term(const struct suggesting *g, const struct scaled_atom *te
 
 static bool mentions_sums(const struct suggesting *g, expr e)
 {
-    for (int i = 0; i < g->s.n_sums; i++)
-        if (expr_mentions(g->p, e, g->s.sums[i]))
-            return true;
-    return false;
+    return ANY(int, i, g->s.n_sums, expr_mentions(g->p, e, g->s.sums[i]));
 }
 
 static void add_quotient(struct suggesting *g, int axis, expr index, int64_t divisor)

@@ -87,10 +87,7 @@ static void forbid_node(struct program *p, uint32_t node)
 
 static bool is_repeated(const uint32_t *children, uint32_t i)
 {
-    for (uint32_t k = 0; k < i; k++)
-        if (children[k] == children[i])
-            return true;
-    return false;
+    return ANY(uint32_t, k, i, children[k] == children[i]);
 }
 
 static void add_children(struct program *p, uint32_t node)

@@ -27,11 +27,9 @@ uint32_t *incumbent_choice(const struct incumbent *i, uint32_t place)
 
 static bool is_known(const struct incumbent *i, const uint32_t *choice, double cost)
 {
-    for (uint32_t place = 0; place < i->n_found; place++)
-        if (i->costs[place] == cost &&
-            !memcmp(incumbent_choice(i, place), choice, i->problem->n_classes * sizeof *choice))
-            return true;
-    return false;
+    return ANY(uint32_t, place, i->n_found,
+               i->costs[place] == cost &&
+                   !memcmp(incumbent_choice(i, place), choice, i->problem->n_classes * sizeof *choice));
 }
 
 // Behind those that cost no more; the last one goes when there are too many.

@@ -264,10 +264,7 @@ static void put_single_nodes_away(struct draft *d)
 
 static bool breaks_ranks(const struct draft_node *n, const uint32_t *rank)
 {
-    for (uint32_t i = 0; i < n->n_children; i++)
-        if (rank[n->children[i]] >= rank[n->class_id])
-            return true;
-    return false;
+    return ANY(uint32_t, i, n->n_children, rank[n->children[i]] >= rank[n->class_id]);
 }
 
 static void apply_limits(struct draft *d, const struct reduction_limits *limits)
@@ -282,10 +279,7 @@ static void apply_limits(struct draft *d, const struct reduction_limits *limits)
 // Needs are spread only while every class that is reached can be built.
 static bool is_solvable(const struct draft *d)
 {
-    for (uint32_t c = 0; c < d->origin->n_classes; c++)
-        if (d->is_needed[c] && !d->n_alive[c])
-            return false;
-    return true;
+    return ALL(uint32_t, c, d->origin->n_classes, !d->is_needed[c] || d->n_alive[c]);
 }
 
 static bool reduce_quickly(struct draft *d, const struct reduction_limits *limits)

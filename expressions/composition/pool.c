@@ -356,9 +356,7 @@ expr pool_scalar_of(struct pool *p, expr index)
 expr pool_read(struct pool *p, int tensor, const expr *index, enum outside outside)
 {
     const struct type *type = definition_tensor(&p->d, tensor);
-    bool stays_inside = true;
-    for (int i = 0; i < type->rank; i++)
-        stays_inside = stays_inside && index_stays_inside(&p->d, index[i], type->dim[i]);
+    bool stays_inside = ALL(int, i, type->rank, index_stays_inside(&p->d, index[i], type->dim[i]));
     struct expr_node read = {.kind = EXPR_READ, .value = tensor, .count = (uint16_t)type->rank};
     read.b = stays_inside ? OUTSIDE_NEVER : (expr)outside;
     return find_or_add(p, read, index);

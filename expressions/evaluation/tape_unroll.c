@@ -75,10 +75,7 @@ static uint32_t unroll_read(struct unrolling *u, const struct expr_node *n)
 
 static bool are_constant(const struct unrolling *u, const uint32_t *values, uint32_t n)
 {
-    for (uint32_t i = 0; i < n; i++)
-        if (!is_constant(u, values[i]))
-            return false;
-    return true;
+    return ALL(uint32_t, i, n, is_constant(u, values[i]));
 }
 
 static uint32_t apply_to_values(struct unrolling *u, enum scalar_function fn, const uint32_t *x)

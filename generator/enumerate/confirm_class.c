@@ -130,10 +130,7 @@ static uint32_t support_of_class(const struct class *c)
 
 static bool is_class_of_leaf(const struct class *c)
 {
-    for (size_t i = 0; i < c->count; i++)
-        if (c->members[i].instance == MEMBER_LEAF)
-            return true;
-    return false;
+    return ANY(size_t, i, c->count, c->members[i].instance == MEMBER_LEAF);
 }
 
 static int compare_kept(const void *a, const void *b)

@@ -78,11 +78,8 @@ static bool repeat_a_value(const struct tensor_store *s, uint32_t a, uint32_t b)
 {
     const uint32_t *x = NULL, *y = NULL;
     int n_x = closure_of_tensor(s, a, &x), n_y = closure_of_tensor(s, b, &y);
-    for (int i = 0; i < n_x; i++)
-        for (int j = 0; j < n_y; j++)
-            if (x[i] != y[j] && share_a_value(s, &s->nodes.items[x[i]], &s->nodes.items[y[j]]))
-                return true;
-    return false;
+    return ANY(int, i, n_x,
+               ANY(int, j, n_y, x[i] != y[j] && share_a_value(s, &s->nodes.items[x[i]], &s->nodes.items[y[j]])));
 }
 
 // --- what nodes stand on ---------------------------------------------------------------------------------------------
@@ -200,10 +197,7 @@ static void visit_pairs_inside(const struct visiting *v, uint32_t a)
 
 static bool is_in_closure(const struct node *of, uint32_t node)
 {
-    for (int i = 0; i < of->level; i++)
-        if (of->closure[i] == node)
-            return true;
-    return false;
+    return ANY(int, i, of->level, of->closure[i] == node);
 }
 
 // The other argument's node, which is an earlier one, stands on nodes of a's closure alone, and not on a.
@@ -343,10 +337,7 @@ static bool repeats_a_value_below(const struct tensor_store *s, const struct nod
             if (s->tensors.items[other].value == s->tensors.items[i].value)
                 return true;
     }
-    for (int i = 0; i < n->level - 1; i++)
-        if (share_a_value(s, n, &s->nodes.items[n->closure[i]]))
-            return true;
-    return false;
+    return ANY(int, i, n->level - 1, share_a_value(s, n, &s->nodes.items[n->closure[i]]));
 }
 
 static void evaluate_level(struct tensor_store *s, const combination_list *list, uint32_t first_node)

@@ -184,10 +184,7 @@ static bool take_results(struct evaluation_cache *c, struct call *call)
 
 static bool have_allowed_elements(const struct call *call)
 {
-    for (int i = 0; i < call->n_inputs; i++)
-        if (call->input_types[i]->elements > MAX_CALL_ELEMENTS)
-            return false;
-    return true;
+    return !ANY(int, i, call->n_inputs, call->input_types[i]->elements > MAX_CALL_ELEMENTS);
 }
 
 static bool define_draft(struct evaluation_cache *c, const struct call *call, struct type inputs[2])

@@ -29,10 +29,7 @@ static bool trees_agree(const struct split_tree *x, const struct split_tree *y)
 
 bool types_agree(const struct type *a, const struct type *b)
 {
-    bool agree = type_equal(a, b);
-    for (int i = 0; agree && i < a->rank; i++)
-        agree = trees_agree(a->split[i], b->split[i]);
-    return agree;
+    return type_equal(a, b) && ALL(int, i, a->rank, trees_agree(a->split[i], b->split[i]));
 }
 
 static bool is_equal_type(const void *owner, uint32_t id, const void *key)
@@ -74,10 +71,7 @@ static bool has_shape(const struct argument_pattern *pattern, const struct type 
 {
     if (pattern->rank != type->rank)
         return false;
-    for (int i = 0; i < type->rank; i++)
-        if (pattern->dim[i] >= 0 && pattern->dim[i] != type->dim[i])
-            return false;
-    return true;
+    return !ANY(int, i, type->rank, pattern->dim[i] >= 0 && pattern->dim[i] != type->dim[i]);
 }
 
 static bool fits_pattern(const struct argument_pattern *pattern, const struct type *type)
@@ -94,10 +88,7 @@ static bool have_allowed_outputs(const struct definition *d)
 {
     if (d->n_outputs > MAX_NODE_OUTPUTS)
         return false;
-    for (int i = 0; i < d->n_outputs; i++)
-        if (type_elements(definition_output(d, i)) > RANDOM_ROW)
-            return false;
-    return true;
+    return !ANY(int, i, d->n_outputs, type_elements(definition_output(d, i)) > RANDOM_ROW);
 }
 
 // --- how to evaluate -------------------------------------------------------------------------------------------------
@@ -159,17 +150,10 @@ static struct signature *make_signature(struct family_types *u, int instance, co
     return s;
 }
 
-// Hashes that tell keys apart: they are these keys, or made of them by steps that can be undone.
-static bool have_equal_hashes(const void *owner, uint32_t id, const void *key)
-{
-    (void)owner, (void)id, (void)key;
-    return true;
-}
-
 static const struct signature *find_or_make_signature(struct family_types *u, int instance, const struct gen_type *a,
                                                       const struct gen_type *b, uint64_t key)
 {
-    uint32_t found = table_find(&u->by_signature, key, have_equal_hashes, NULL, NULL);
+    uint32_t found = table_find(&u->by_signature, key, NULL, NULL, NULL);
     if (found != TABLE_NONE)
         return u->signatures.items[found];
     struct signature *s = make_signature(u, instance, a, b);
@@ -182,7 +166,7 @@ const struct signature *lookup_signature(struct lookup *l, int instance, const s
                                          const struct gen_type *b)
 {
     uint64_t key = (uint64_t)instance << 56 | (uint64_t)a->number << 28 | (b ? b->number + 1 : 0);
-    uint32_t found = table_find(&l->cache, key, have_equal_hashes, NULL, NULL);
+    uint32_t found = table_find(&l->cache, key, NULL, NULL, NULL);
     if (found != TABLE_NONE)
         return l->seen.items[found];
     const struct signature *s;
@@ -227,7 +211,7 @@ const struct applications *lookup_applications(struct lookup *l, const struct ge
 {
     uint64_t key = (uint64_t)kind << 56 | (uint64_t)a->number << 28 | (b ? b->number + 1 : 0);
     uint64_t hash = (key ^ key >> 32) * UINT64_C(0x9fb21c651e98df25);
-    uint32_t found = table_find(&l->by_types, hash ^ hash >> 32, have_equal_hashes, NULL, NULL);
+    uint32_t found = table_find(&l->by_types, hash ^ hash >> 32, NULL, NULL, NULL);
     if (found != TABLE_NONE)
         return l->applications.items[found];
     const struct applications *made = make_applications(l, a, b, kind);

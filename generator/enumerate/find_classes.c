@@ -153,10 +153,7 @@ static void find_values_below(struct collector *c, const uint32_t *arguments)
 
 static bool is_value_below(const struct collector *c, const struct hash128 *fingerprint)
 {
-    for (int i = 0; i < c->n_below; i++)
-        if (c->below[i].high == fingerprint->high && c->below[i].low == fingerprint->low)
-            return true;
-    return false;
+    return ANY(int, i, c->n_below, c->below[i].high == fingerprint->high && c->below[i].low == fingerprint->low);
 }
 
 // The first application to some arguments evaluates them all.

@@ -29,10 +29,7 @@ static int find_place(const struct shapes *s, int kind, int owner, int attribute
 
 static bool holds_sizes(const struct shapes *s, int kind, int owner)
 {
-    for (int i = 0; i < s->n; i++)
-        if ((int)s->places[i].kind == kind && s->places[i].owner == owner)
-            return true;
-    return false;
+    return ANY(int, i, s->n, (int)s->places[i].kind == kind && s->places[i].owner == owner);
 }
 
 // The entries of a list stand together; beyond the last known place they stay what they are.
@@ -232,10 +229,8 @@ static bool have_close_contents(struct evaluation_cache *c, call_value x, call_v
     size_t n = evaluation_cache_type_of(c, x)->elements;
     evaluation_cache_contents(c, CALL_REAL, x);
     const double *b = evaluation_cache_contents(c, CALL_REAL, y), *a = evaluation_cache_contents(c, CALL_REAL, x);
-    for (size_t i = 0; i < n; i++)
-        if (!(fabs(a[i] - b[i]) <= 1e-5 * (1 + fabs(a[i]))) && !says_nothing(draw, a[i]) && !says_nothing(draw, b[i]))
-            return false;
-    return true;
+    return ALL(size_t, i, n,
+               fabs(a[i] - b[i]) <= 1e-5 * (1 + fabs(a[i])) || says_nothing(draw, a[i]) || says_nothing(draw, b[i]));
 }
 
 enum verdict size_test_judge(struct size_test *t, const int64_t *sizes, const struct setting_override *overrides,
@@ -271,10 +266,8 @@ static bool holds_in_draw(struct judging *j, int draw)
     const struct rule_graph *rg = j->t->rg;
     j->draw = draw;
     make_values(j);
-    for (int i = 0; i < rg->n_outputs; i++)
-        if (!have_close_contents(j->t->calls, value_of(j, rg->source[i]), value_of(j, rg->target[i]), draw))
-            return false;
-    return true;
+    return ALL(int, i, rg->n_outputs,
+               have_close_contents(j->t->calls, value_of(j, rg->source[i]), value_of(j, rg->target[i]), draw));
 }
 
 bool size_test_holds_on_reals(struct size_test *t, const int64_t *sizes, int least_draws, size_t least_entries)

@@ -193,10 +193,8 @@ static bool read_item(struct reader *r, struct family *f, const struct sexp *s)
 static bool is_family_name(const struct sexp *s)
 {
     size_t n = s->kind == SEXP_SYMBOL ? strlen(s->text) : 0;
-    for (size_t i = 0; i < n; i++)
-        if (!isalnum((unsigned char)s->text[i]) && !strchr("-_", s->text[i]))
-            return false;
-    return n > 0 && n <= MAX_FAMILY_NAME;
+    return ALL(size_t, i, n, isalnum((unsigned char)s->text[i]) || strchr("-_", s->text[i])) && n > 0 &&
+           n <= MAX_FAMILY_NAME;
 }
 
 static bool gives_part_sizes(const struct instance *in)
@@ -288,10 +286,8 @@ bool space_keep_families(struct space *space, const char *list, struct error *er
 
 static bool computes(const struct definition *d)
 {
-    for (size_t i = 0; i < d->nodes.count; i++)
-        if (d->nodes.items[i].kind == EXPR_APPLY || d->nodes.items[i].kind == EXPR_REDUCE)
-            return true;
-    return false;
+    return ANY(size_t, i, d->nodes.count,
+               d->nodes.items[i].kind == EXPR_APPLY || d->nodes.items[i].kind == EXPR_REDUCE);
 }
 
 // Is it well-typed on these two leaves, or on the first, and without any computation there?
@@ -327,11 +323,9 @@ static bool keep_instances(struct family *f, const name_list *names, bool with_m
 
 static bool has_operator(const struct space *space, const char *name)
 {
-    for (size_t i = 0; i < space->families.count; i++)
-        for (int j = 0; j < space->families.items[i]->n_instances; j++)
-            if (strcmp(space->families.items[i]->instances[j].op->name, name) == 0)
-                return true;
-    return false;
+    return ANY(size_t, i, space->families.count,
+               ANY(int, j, space->families.items[i]->n_instances,
+                   strcmp(space->families.items[i]->instances[j].op->name, name) == 0));
 }
 
 static bool make_standard_instance(struct space *space, const char *name, struct instance *ret_instance,
@@ -360,10 +354,7 @@ static bool make_standard_instance(struct space *space, const char *name, struct
 
 static bool is_added(const struct instance *added, int n, const char *name)
 {
-    for (int i = 0; i < n; i++)
-        if (strcmp(added[i].op->name, name) == 0)
-            return true;
-    return false;
+    return ANY(int, i, n, strcmp(added[i].op->name, name) == 0);
 }
 
 bool space_keep_operators(struct space *space, const char *list, struct error *error)

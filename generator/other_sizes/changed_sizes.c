@@ -39,14 +39,8 @@ static void add_constant_places(struct shapes *s, const struct family *f, int le
 static bool uses_leaf(const struct rule_graph *rg, int leaf)
 {
     reference r = (reference)(RULE_GRAPH_CONSTANT + leaf);
-    for (int i = 0; i < rg->n_nodes; i++)
-        for (int j = 0; j < rg->nodes[i].n_inputs; j++)
-            if (rg->nodes[i].inputs[j] == r)
-                return true;
-    for (int i = 0; i < rg->n_outputs; i++)
-        if (rg->source[i] == r || rg->target[i] == r)
-            return true;
-    return false;
+    return ANY(int, i, rg->n_nodes, ANY(int, j, rg->nodes[i].n_inputs, rg->nodes[i].inputs[j] == r)) ||
+           ANY(int, i, rg->n_outputs, rg->source[i] == r || rg->target[i] == r);
 }
 
 static void add_attribute_places(struct shapes *s, const struct rule_graph *rg, int node)
@@ -78,10 +72,7 @@ static void find_places(const struct rule_graph *rg, struct shapes *s)
 
 bool shapes_have_condition(const struct shapes *s)
 {
-    for (int i = 0; i < s->n; i++)
-        if (s->needs_condition[i] && s->places[i].kind == SIZE_OF_VARIABLE)
-            return true;
-    return false;
+    return ANY(int, i, s->n, s->needs_condition[i] && s->places[i].kind == SIZE_OF_VARIABLE);
 }
 
 // --- which sizes change together -------------------------------------------------------------------------------------

@@ -42,10 +42,7 @@ static bool is_same_meaning(enum attribute_role role, const struct attribute_val
     uint32_t n = a->count > b->count ? a->count : b->count;
     if (a->count && b->count)
         return attribute_value_equal(a, b);
-    for (uint32_t i = 0; i < n; i++)
-        if ((a->count ? a->ints[i] : b->ints[i]) != standard)
-            return false;
-    return true;
+    return ALL(uint32_t, i, n, (a->count ? a->ints[i] : b->ints[i]) == standard);
 }
 
 struct generalizing {
@@ -82,10 +79,9 @@ static const struct attribute_value *value_at(const struct generalizing *g, int 
 
 static bool is_size_place(const struct shapes *s, int node, int attribute)
 {
-    for (int i = 0; i < s->n; i++)
-        if (s->places[i].kind == SIZE_OF_ATTRIBUTE && s->places[i].owner == node && s->places[i].attribute == attribute)
-            return true;
-    return false;
+    return ANY(int, i, s->n,
+               s->places[i].kind == SIZE_OF_ATTRIBUTE && s->places[i].owner == node &&
+                   s->places[i].attribute == attribute);
 }
 
 // Sizes that types decide stay sizes, but for whole shapes and cuts.
@@ -177,10 +173,7 @@ static uint64_t places_like(const struct generalizing *g, int place)
 static bool has_place_in_source(const struct generalizing *g, uint64_t set)
 {
     uint32_t nodes = rule_graph_reach(g->rg, g->rg->source).nodes;
-    for (int i = 0; i < g->p->n; i++)
-        if (set >> i & 1 && nodes & 1u << g->p->places[i].node)
-            return true;
-    return false;
+    return ANY(int, i, g->p->n, set >> i & 1 && nodes & 1u << g->p->places[i].node);
 }
 
 // The least set with the place that may change to the value; 0: none.

@@ -29,20 +29,15 @@ static bool has_attribute(const struct attribute_pattern *pattern, const struct 
 {
     if (pattern->count != value->count)
         return false;
-    for (uint32_t i = 0; i < pattern->count; i++)
-        if (pattern->terms[i]->kind != TERM_INTEGER || pattern->terms[i]->value != value->ints[i])
-            return false;
-    return true;
+    return ALL(uint32_t, i, pattern->count,
+               pattern->terms[i]->kind == TERM_INTEGER && pattern->terms[i]->value == value->ints[i]);
 }
 
 static bool is_instance(const struct pattern_node *node, const struct instance *in)
 {
     if (node->op != in->op || (int)node->n_inputs != in->n_inputs)
         return false;
-    for (int i = 0; i < operator_n_attributes(in->op); i++)
-        if (!has_attribute(&node->attributes[i], &in->attributes[i]))
-            return false;
-    return true;
+    return ALL(int, i, operator_n_attributes(in->op), has_attribute(&node->attributes[i], &in->attributes[i]));
 }
 
 static int find_instance(const struct family *f, const struct pattern_node *node)

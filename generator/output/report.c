@@ -23,9 +23,7 @@ static void add_family(struct text *out, const struct family_counts *c)
 
 void report_header(struct text *out, const struct checkpoint_header *h, const struct candidates *c, bool only_minimal)
 {
-    size_t derivable = 0;
-    for (size_t i = 0; i < c->rules.count; i++)
-        derivable += c->rules.items[i].is_derivable;
+    size_t derivable = COUNT(size_t, i, c->rules.count, c->rules.items[i].is_derivable);
     text_printf(out, "; Substitutions found by taso-gen %s%s, not proved yet.\n", h->version,
                 only_minimal ? ": a set that derives the others" : "");
     text_printf(out, "; space %s (%016" PRIx64 "), families %s, operators %s\n", h->space_name,

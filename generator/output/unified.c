@@ -67,20 +67,16 @@ static const struct attribute_value *const *attributes_of(struct arena *a, const
 
 static bool speaks_of_attributes(const struct rule *r, const struct condition *c)
 {
-    for (uint32_t v = 0; v < r->pattern.n_attribute_variables; v++)
-        if (attribute_term_mentions_variable(c->a, v) || attribute_term_mentions_variable(c->b, v))
-            return true;
-    return false;
+    return ANY(uint32_t, v, r->pattern.n_attribute_variables,
+               attribute_term_mentions_variable(c->a, v) || attribute_term_mentions_variable(c->b, v));
 }
 
 // Conditions on attributes hold at all examples, as their values are those of the enumeration.
 static bool holds_at(struct arena *a, const struct rule *r, const struct type *const *types)
 {
     const struct term_bindings b = {.tensors = types};
-    for (uint32_t i = 0; i < r->n_conditions; i++)
-        if (!speaks_of_attributes(r, &r->conditions[i]) && !condition_holds(&r->conditions[i], &b, NULL, a))
-            return false;
-    return true;
+    return ALL(uint32_t, i, r->n_conditions,
+               speaks_of_attributes(r, &r->conditions[i]) || condition_holds(&r->conditions[i], &b, NULL, a));
 }
 
 // The equation may hold at more sizes than what is printed of it.

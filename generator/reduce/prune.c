@@ -21,22 +21,13 @@ static void replace_reference(struct rule_graph *rg, reference old, reference ne
 
 static bool is_read_from(const struct rule_graph *rg, uint32_t nodes, const reference *roots, reference r)
 {
-    for (int i = 0; i < rg->n_outputs; i++)
-        if (roots[i] == r)
-            return true;
-    for (int i = 0; i < rg->n_nodes; i++)
-        for (int j = 0; j < rg->nodes[i].n_inputs; j++)
-            if (nodes & 1u << i && rg->nodes[i].inputs[j] == r)
-                return true;
-    return false;
+    return ANY(int, i, rg->n_outputs, roots[i] == r) ||
+           ANY(int, i, rg->n_nodes, ANY(int, j, rg->nodes[i].n_inputs, nodes & 1u << i && rg->nodes[i].inputs[j] == r));
 }
 
 static bool is_source_output(const struct rule_graph *rg, reference r)
 {
-    for (int i = 0; i < rg->n_outputs; i++)
-        if (rg->source[i] == r)
-            return true;
-    return false;
+    return ANY(int, i, rg->n_outputs, rg->source[i] == r);
 }
 
 static bool holds_and_is_directed(const struct rule_graph *rg, struct evaluation_cache *calls)
@@ -95,9 +86,7 @@ static bool roots_agree(const struct rule_graph *rg, struct evaluation_cache *ca
     if (x->instance != y->instance || reference_output(source) != reference_output(target))
         return false;
     for (int order = 0; order < (rg->family->instances[x->instance].is_commutative ? 2 : 1); order++) {
-        bool agree = true;
-        for (int i = 0; i < x->n_inputs && agree; i++)
-            agree = arguments_agree(rg, calls, x->inputs[i], y->inputs[order ? 1 - i : i]);
+        bool agree = ALL(int, i, x->n_inputs, arguments_agree(rg, calls, x->inputs[i], y->inputs[order ? 1 - i : i]));
         if (agree)
             return true;
     }
@@ -106,10 +95,7 @@ static bool roots_agree(const struct rule_graph *rg, struct evaluation_cache *ca
 
 bool prune_by_common_root(const struct rule_graph *rg, struct evaluation_cache *calls)
 {
-    for (int i = 0; i < rg->n_outputs; i++)
-        if (roots_agree(rg, calls, rg->source[i], rg->target[i]))
-            return true;
-    return false;
+    return ANY(int, i, rg->n_outputs, roots_agree(rg, calls, rg->source[i], rg->target[i]));
 }
 
 // --- renaming, and constants that could be anything ------------------------------------------------------------------

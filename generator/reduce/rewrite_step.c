@@ -37,10 +37,7 @@ static int find_places(struct context *c, uint8_t *ret_others)
 
 static bool has_replaced(const struct context *c, int at)
 {
-    for (int i = 0; i < c->n_places; i++)
-        if (c->places[i] > at && c->places[i] < at + c->term->lengths[at])
-            return true;
-    return false;
+    return ANY(int, i, c->n_places, c->places[i] > at && c->places[i] < at + c->term->lengths[at]);
 }
 
 void context_init(struct context *c, const struct family *family, const struct measured *term, const uint8_t *replaced,
@@ -162,10 +159,7 @@ static bool is_among(const struct foreseeing *f, int n_new, uint64_t hash)
     for (uint32_t kept = f->kept; kept; kept &= kept - 1)
         if (f->term->node_hashes[__builtin_ctz(kept)] == hash)
             return true;
-    for (int i = 0; i < n_new; i++)
-        if (f->made[i] == hash)
-            return true;
-    return false;
+    return ANY(int, i, n_new, f->made[i] == hash);
 }
 
 static int count_new_nodes(struct foreseeing *f)

@@ -11,11 +11,9 @@ const uint8_t two_outputs_same_order[MAX_LEAVES] = {0,  1,  2,  3,  4,  5,  6,  
 
 static bool is_node_of(const struct half *h, const uint8_t *bytes, int length, uint64_t hash)
 {
-    for (int i = 0; i < h->n_nodes; i++)
-        if (h->node_hashes[i] == hash && h->lengths[i] == length &&
-            memcmp(h->key.bytes + h->starts[i] + 1, bytes + 1, (size_t)length - 1) == 0)
-            return true;
-    return false;
+    return ANY(int, i, h->n_nodes,
+               h->node_hashes[i] == hash && h->lengths[i] == length &&
+                   memcmp(h->key.bytes + h->starts[i] + 1, bytes + 1, (size_t)length - 1) == 0);
 }
 
 static void add_node(struct half *h, int at, int length, uint64_t hash)

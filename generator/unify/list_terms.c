@@ -218,10 +218,7 @@ static bool next_number(const struct searching *s, int64_t *ret_number)
 
 static bool is_all_said(const struct searching *s)
 {
-    for (size_t i = 0; i < s->l->n_examples; i++)
-        if (s->at[i] < s->wanted[i].count)
-            return false;
-    return true;
+    return !ANY(size_t, i, s->l->n_examples, s->at[i] < s->wanted[i].count);
 }
 
 static bool speaks_of_sizes(term t, uint32_t tensor)

@@ -129,18 +129,13 @@ static void keep_variables_of_source(struct unifying *u)
 
 static bool has_values(const struct unifying *u, uint32_t variable, const struct attribute_value *values)
 {
-    for (size_t i = 0; i < u->n_examples; i++)
-        if (!attribute_value_equal(&u->examples[i].attributes[variable], &values[i]))
-            return false;
-    return true;
+    return ALL(size_t, i, u->n_examples, attribute_value_equal(&u->examples[i].attributes[variable], &values[i]));
 }
 
 static bool is_name_taken(const struct unifying *u, const char *name)
 {
-    for (uint32_t v = 0; v < u->rule.pattern.n_attribute_variables; v++)
-        if (u->known >> v & 1 && strcmp(u->rule.pattern.attribute_variables[v], name) == 0)
-            return true;
-    return false;
+    return ANY(uint32_t, v, u->rule.pattern.n_attribute_variables,
+               u->known >> v & 1 && strcmp(u->rule.pattern.attribute_variables[v], name) == 0);
 }
 
 static const char *new_name(const struct unifying *u, const char *name)
@@ -153,10 +148,7 @@ static const char *new_name(const struct unifying *u, const char *name)
 
 static bool is_free_in_some(const struct unifying *u, size_t node, int attribute)
 {
-    for (size_t i = 0; i < u->n; i++)
-        if (is_variable(place_of(&u->members[i], node, attribute)))
-            return true;
-    return false;
+    return ANY(size_t, i, u->n, is_variable(place_of(&u->members[i], node, attribute)));
 }
 
 // The variable of what is made that has these values, an old one or a new one; MAX_RULE_VARIABLES: there is no room.
@@ -237,19 +229,13 @@ static void add_equation(struct unifying *u, const struct attribute_term *x, con
 
 static bool has_condition(const struct unifying *u, const struct unify_member *m, const char *text)
 {
-    for (uint32_t i = 0; i < m->rule->n_conditions; i++)
-        if (strcmp(text, text_of_condition(u->arena, m, i)) == 0)
-            return true;
-    return false;
+    return ANY(uint32_t, i, m->rule->n_conditions, strcmp(text, text_of_condition(u->arena, m, i)) == 0);
 }
 
 static bool is_condition_of_all(const struct unifying *u, const struct unify_member *m, uint32_t condition)
 {
     const char *text = text_of_condition(u->arena, m, condition);
-    bool is_there = true;
-    for (size_t i = 0; i < u->n && is_there; i++)
-        is_there = has_condition(u, &u->members[i], text);
-    return is_there;
+    return ALL(size_t, i, u->n, has_condition(u, &u->members[i], text));
 }
 
 // The tensor whose size the condition is about; -1: none.
@@ -342,11 +328,9 @@ static bool make_weaker_conditions(struct unifying *u, uint32_t tensor)
 // Does it mention an attribute variable of the first member that stands nowhere any more?
 static bool speaks_of_unknown(const struct unifying *u, const struct condition *c)
 {
-    for (uint32_t v = 0; v < u->members[0].rule->pattern.n_attribute_variables; v++)
-        if (!(u->known >> v & 1) &&
-            (attribute_term_mentions_variable(c->a, v) || attribute_term_mentions_variable(c->b, v)))
-            return true;
-    return false;
+    return ANY(uint32_t, v, u->members[0].rule->pattern.n_attribute_variables,
+               !(u->known >> v & 1) &&
+                   (attribute_term_mentions_variable(c->a, v) || attribute_term_mentions_variable(c->b, v)));
 }
 
 // A tensor on which the members' conditions differ gets one on all its sizes, or on those from the first that has one;

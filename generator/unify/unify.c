@@ -69,10 +69,10 @@ static void add_set(struct dividing *d, const bool *is_in)
     for (size_t i = 0; i < d->n; i++)
         if (is_in[i])
             set.members[set.n++] = i;
-    bool is_known = set.n < 2 || d->sets.count == MAX_SETS;
-    for (size_t i = 0; i < d->sets.count && !is_known; i++)
-        is_known = d->sets.items[i].n == set.n &&
-                   memcmp(d->sets.items[i].members, set.members, set.n * sizeof *set.members) == 0;
+    bool is_known = set.n < 2 || d->sets.count == MAX_SETS ||
+                    ANY(size_t, i, d->sets.count,
+                        d->sets.items[i].n == set.n &&
+                            memcmp(d->sets.items[i].members, set.members, set.n * sizeof *set.members) == 0);
     if (!is_known)
         vec_push(&d->sets, set);
 }
@@ -109,10 +109,8 @@ static void add_sets_of_forms(struct dividing *d, const struct member_set *of, s
 
 static bool have_equal_ranks(const struct unify_member *x, const struct unify_member *y)
 {
-    for (uint32_t t = 0; t < x->rule->pattern.n_variables; t++)
-        if (x->examples[0].tensors[t]->rank != y->examples[0].tensors[t]->rank)
-            return false;
-    return true;
+    return ALL(uint32_t, t, x->rule->pattern.n_variables,
+               x->examples[0].tensors[t]->rank == y->examples[0].tensors[t]->rank);
 }
 
 static bool are_of_one_length(const struct attribute_value *x, const struct attribute_value *y)
@@ -170,9 +168,7 @@ static const char *body_of(struct arena *a, const struct rule *r)
 
 static void add_rule(unified_list *rules, struct unified_rule rule)
 {
-    bool is_known = false;
-    for (size_t i = 0; i < rules->count && !is_known; i++)
-        is_known = strcmp(rules->items[i].body, rule.body) == 0;
+    bool is_known = ANY(size_t, i, rules->count, strcmp(rules->items[i].body, rule.body) == 0);
     if (!is_known)
         vec_push(rules, rule);
 }

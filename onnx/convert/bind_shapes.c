@@ -155,10 +155,7 @@ static bool limit_types(struct importer *im, struct type *types)
 
 static bool has_symbol(const struct imported_model *m, const char *name)
 {
-    for (size_t i = 0; i < m->symbols.count; i++)
-        if (strcmp(m->symbols.items[i].name, name) == 0)
-            return true;
-    return false;
+    return ANY(size_t, i, m->symbols.count, strcmp(m->symbols.items[i].name, name) == 0);
 }
 
 static bool is_stated(const struct importer *im, const char *name)

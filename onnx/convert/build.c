@@ -67,9 +67,7 @@ static bool shows_sign(const struct definition *d)
 static bool has_wrong_sign(struct conversion *c, node_id node, uint32_t n, const tensor_id *inputs)
 {
     struct definition d FREED_BY(definition_free) = {0};
-    bool has_unsigned = false;
-    for (uint32_t i = 0; i < n; i++)
-        has_unsigned = has_unsigned || type_of(c, inputs[i])->dtype == DTYPE_U64;
+    bool has_unsigned = ANY(uint32_t, i, n, type_of(c, inputs[i])->dtype == DTYPE_U64);
     if (!has_unsigned)
         return false;
     return !graph_define(&c->model->graph, node, &d, &c->importer->scratch) || shows_sign(&d);

@@ -74,10 +74,7 @@ static bool has_same_inputs(const struct computed_constant *known, const struct 
 
 static bool is_of_cache(const struct constant_cache *k, const void *data)
 {
-    for (size_t i = 0; i < k->items.count; i++)
-        if (k->items.items[i].data == data)
-            return true;
-    return false;
+    return ANY(size_t, i, k->items.count, k->items.items[i].data == data);
 }
 
 static const void *keep_elements(struct constant_cache *k, const void *data, const struct type *type)

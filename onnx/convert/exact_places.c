@@ -99,10 +99,7 @@ static struct sum sum_of(const struct places *p, uint32_t value)
 
 static bool has_term(const struct sum *s, uint32_t value)
 {
-    for (uint32_t i = 0; i < s->n; i++)
-        if (s->terms[i].value == value)
-            return true;
-    return false;
+    return ANY(uint32_t, i, s->n, s->terms[i].value == value);
 }
 
 // Marks the values that brought the term, down to where it is one by itself.

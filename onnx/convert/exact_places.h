@@ -2,7 +2,6 @@
 // going to check.
 #pragma once
 #include <stdbool.h>
-#include <stdint.h>
 
 struct importer;
 

@@ -78,10 +78,8 @@ static bool are_finite(const struct tensor_value *v)
 
 static bool are_weights_finite(const struct folding *f)
 {
-    for (size_t i = 0; i < f->ancestors.count; i++)
-        if (f->graph->nodes.items[f->ancestors.items[i]].op->id == OP_WEIGHT && !are_finite(f->outputs[i]))
-            return false;
-    return true;
+    return ALL(size_t, i, f->ancestors.count,
+               f->graph->nodes.items[f->ancestors.items[i]].op->id != OP_WEIGHT || are_finite(f->outputs[i]));
 }
 
 static void release_weights(struct folding *f)

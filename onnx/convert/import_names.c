@@ -185,11 +185,6 @@ struct capture {
     struct table seen;   // index among the importer's values -> the same
 };
 
-static bool is_value(const void *owner, uint32_t id, const void *key)
-{
-    return id == *(const uint32_t *)key;
-}
-
 // Names inside of a subgraph may not shadow outer ones, so every name that is known outside already is captured.
 static void capture_name(void *context, const struct onnx_string *name)
 {
@@ -198,10 +193,9 @@ static void capture_name(void *context, const struct onnx_string *name)
     if (!value || value->tensor == NO_TENSOR)
         return;
     uint32_t id = (uint32_t)(value - c->importer->values.items);
-    uint64_t hash = hash_mix(id, 0);
-    if (table_find(&c->seen, hash, is_value, NULL, &id) != TABLE_NONE)
+    if (table_find(&c->seen, id, NULL, NULL, NULL) != TABLE_NONE)
         return;
-    table_insert(&c->seen, hash, id);
+    table_insert(&c->seen, id, id);
     vec_push(&c->names, value->name->text);
 }
 

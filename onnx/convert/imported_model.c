@@ -3,15 +3,9 @@
 
 #include "onnx/convert/constant_cache.h"
 
-static bool has_value(const void *owner, uint32_t id, const void *key)
-{
-    const struct imported_model *m = owner;
-    return m->graph.tensors.items[m->origins.items[id].tensor].value == *(const uint64_t *)key;
-}
-
 const struct imported_origin *imported_model_find_origin(const struct imported_model *m, uint64_t value)
 {
-    uint32_t id = table_find(&m->origin_by_value, value, has_value, m, &value);
+    uint32_t id = table_find(&m->origin_by_value, value, NULL, NULL, NULL);
     return id == TABLE_NONE ? NULL : &m->origins.items[id];
 }
 

@@ -12,10 +12,7 @@ static bool is_zero_weight(struct imported_model *m, struct imported_weight *w)
 {
     size_t size = type_is_known(&w->type) ? type_bytes(&w->type) : SIZE_MAX;
     const uint8_t *data = size > LARGEST_STATE ? NULL : weight_elements(m, w);
-    for (size_t i = 0; data && i < size; i++)
-        if (data[i])
-            return false;
-    return data != NULL;
+    return data && ALL(size_t, i, size, !data[i]);
 }
 
 static bool is_zero(struct imported_model *m, const struct graph *g, tensor_id tensor, int longest)
@@ -25,10 +22,7 @@ static bool is_zero(struct imported_model *m, const struct graph *g, tensor_id t
         return is_zero_weight(m, &m->weights.items[n->attributes[0].ints[0]]);
     if (longest == 0 || n->n_inputs == 0 || !operator_has(n->op, TRAIT_KEEPS_ZERO))
         return false;
-    for (uint32_t i = 0; i < n->n_inputs; i++)
-        if (!is_zero(m, g, g->edges.items[n->first_input + i], longest - 1))
-            return false;
-    return true;
+    return ALL(uint32_t, i, n->n_inputs, is_zero(m, g, g->edges.items[n->first_input + i], longest - 1));
 }
 
 bool initial_state_is_zero(struct imported_model *m, const struct graph *g, const struct onnx_node *n, uint32_t place,

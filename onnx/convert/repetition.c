@@ -30,10 +30,8 @@ bool constant_grows(const struct graph *g, tensor_id tensor, bool *ret_is_moved)
 // Along one axis: blocks of as many bytes as behind one entry, `n` of them in a row that are the same.
 static bool repeats_along(const char *data, size_t n_rows, size_t n, size_t bytes)
 {
-    for (size_t row = 0; row < n_rows; row++)
-        if (memcmp(data + row * n * bytes, data + row * n * bytes + bytes, (n - 1) * bytes) != 0)
-            return false;
-    return true;
+    return ALL(size_t, row, n_rows,
+               memcmp(data + row * n * bytes, data + row * n * bytes + bytes, (n - 1) * bytes) == 0);
 }
 
 static void keep_first(char *data, size_t n_rows, size_t n, size_t bytes)

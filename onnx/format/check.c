@@ -132,10 +132,7 @@ static bool check_node(struct checker *c, uint32_t index, struct scope *s)
 static bool check_nodes(struct checker *c, const struct onnx_list *nodes, struct scope *s)
 {
     s->nodes = nodes;
-    for (size_t i = 0; i < nodes->count; i++)
-        if (!check_node(c, (uint32_t)i, s))
-            return false;
-    return true;
+    return ALL(size_t, i, nodes->count, check_node(c, (uint32_t)i, s));
 }
 
 static bool enter_inputs(struct checker *c, const struct onnx_graph *g, struct scope *s)
@@ -167,11 +164,9 @@ static bool enter_initializers(struct checker *c, const struct onnx_graph *g, st
     for (size_t i = 0; i < g->initializers.count; i++)
         if (!enter_initializer(c, s, &initializers, g->initializers.items[i]))
             return false;
-    for (size_t i = 0; i < g->sparse_initializers.count; i++)
-        if (!enter_initializer(c, s, &initializers,
-                               ((const struct onnx_sparse_tensor *)g->sparse_initializers.items[i])->values))
-            return false;
-    return true;
+    return ALL(size_t, i, g->sparse_initializers.count,
+               enter_initializer(c, s, &initializers,
+                                 ((const struct onnx_sparse_tensor *)g->sparse_initializers.items[i])->values));
 }
 
 static bool check_outputs(struct checker *c, const struct onnx_graph *g, const struct scope *s)
@@ -232,8 +227,5 @@ bool onnx_model_check(const struct onnx_model *model, const char *file, struct e
     struct checker c = {file, error};
     if (!check_opsets(&c, model) || !check_graph(&c, model->graph, NULL))
         return false;
-    for (size_t i = 0; i < model->functions.count; i++)
-        if (!check_function(&c, model->functions.items[i]))
-            return false;
-    return true;
+    return ALL(size_t, i, model->functions.count, check_function(&c, model->functions.items[i]));
 }

@@ -14,10 +14,7 @@ static bool visit_field(const struct onnx_field *f, char *message, const struct 
     if (f->kind != ONNX_FIELD_MESSAGES)
         return true;
     const struct onnx_list *list = (const struct onnx_list *)(message + f->offset);
-    for (size_t i = 0; i < list->count; i++)
-        if (!onnx_message_visit(f->message, list->items[i], wanted, visit, context))
-            return false;
-    return true;
+    return ALL(size_t, i, list->count, onnx_message_visit(f->message, list->items[i], wanted, visit, context));
 }
 
 bool onnx_message_visit(const struct onnx_descriptor *d, void *message, const struct onnx_descriptor *wanted,
@@ -54,10 +51,8 @@ bool onnx_bytes_are(const struct onnx_bytes *b, const char *text)
 
 bool onnx_graph_initializes(const struct onnx_graph *g, const struct onnx_string *name)
 {
-    for (size_t i = 0; i < g->initializers.count; i++)
-        if (onnx_string_equal(&((const struct onnx_tensor *)g->initializers.items[i])->name, name))
-            return true;
-    return false;
+    return ANY(size_t, i, g->initializers.count,
+               onnx_string_equal(&((const struct onnx_tensor *)g->initializers.items[i])->name, name));
 }
 
 const char *onnx_domain(const struct onnx_string *domain)

@@ -74,18 +74,13 @@ static void count_uses(struct compiling *c)
 
 static bool is_stored(const struct compiling *c, const struct packed_weight *w)
 {
-    for (size_t i = 0; i < c->stored.count; i++)
-        if (c->stored.items[i].index == w->index && packing_equal(&c->stored.items[i].packing, &w->packing))
-            return true;
-    return false;
+    return ANY(size_t, i, c->stored.count,
+               c->stored.items[i].index == w->index && packing_equal(&c->stored.items[i].packing, &w->packing));
 }
 
 static bool has_form(const struct compiling *c, size_t index)
 {
-    for (size_t i = 0; i < c->stored.count; i++)
-        if (c->stored.items[i].index == index)
-            return true;
-    return false;
+    return ANY(size_t, i, c->stored.count, c->stored.items[i].index == index);
 }
 
 static void choose_forms(struct compiling *c)

@@ -148,10 +148,7 @@ static bool leaves_entries_out(const struct graph *g, node_id id)
 
 static bool part_leaves_entries_out(const struct part *p)
 {
-    for (node_id id = 0; id < p->graph.nodes.count; id++)
-        if (leaves_entries_out(&p->graph, id))
-            return true;
-    return false;
+    return ANY(node_id, id, p->graph.nodes.count, leaves_entries_out(&p->graph, id));
 }
 
 static void derive_node(struct walk *w, node_id id)
@@ -172,10 +169,8 @@ static void derive_node(struct walk *w, node_id id)
 
 static bool has_entries(const struct graph *g, node_id id)
 {
-    bool has_some = type_elements(graph_type(g, g->nodes.items[id].first_output)) > 0;
-    for (uint32_t i = 0; i < g->nodes.items[id].n_inputs; i++)
-        has_some = has_some && type_elements(graph_type(g, graph_inputs(g, id)[i])) > 0;
-    return has_some;
+    return type_elements(graph_type(g, g->nodes.items[id].first_output)) > 0 &&
+           ALL(uint32_t, i, g->nodes.items[id].n_inputs, type_elements(graph_type(g, graph_inputs(g, id)[i])) > 0);
 }
 
 static bool is_contraction(const struct walk *w, node_id id)

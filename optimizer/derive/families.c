@@ -71,18 +71,14 @@ static struct term_bindings draw(struct deriving_family *f, struct arena *a)
 
 static bool conditions_hold(const struct rule *r, const struct term_bindings *b, struct arena *scratch)
 {
-    for (uint32_t i = 0; i < r->n_conditions; i++)
-        if (r->conditions[i].kind != CONDITION_WEIGHT && !condition_holds(&r->conditions[i], b, NULL, scratch))
-            return false;
-    return true;
+    return ALL(uint32_t, i, r->n_conditions,
+               r->conditions[i].kind == CONDITION_WEIGHT || condition_holds(&r->conditions[i], b, NULL, scratch));
 }
 
 static bool is_weight(const struct rule *r, uint32_t variable)
 {
-    for (uint32_t i = 0; i < r->n_conditions; i++)
-        if (r->conditions[i].kind == CONDITION_WEIGHT && r->conditions[i].variable == variable)
-            return true;
-    return false;
+    return ANY(uint32_t, i, r->n_conditions,
+               r->conditions[i].kind == CONDITION_WEIGHT && r->conditions[i].variable == variable);
 }
 
 // The source at these sizes. False: it is ill-typed.

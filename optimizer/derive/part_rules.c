@@ -135,10 +135,7 @@ static bool add_other(struct target *t, int tensor, term_id *ret_term)
 
 static bool is_known(const struct target *t, int tensor)
 {
-    bool is_there = tensor < t->g->dv.all.pool.d.n_inputs;
-    for (int i = 0; i < t->n && !is_there; i++)
-        is_there = t->tensors[i] == tensor;
-    return is_there;
+    return tensor < t->g->dv.all.pool.d.n_inputs || ANY(int, i, t->n, t->tensors[i] == tensor);
 }
 
 // Behind what it reads, the operands of an operator in their order: that of other tensors is no matter of the program.
@@ -221,9 +218,7 @@ static bool is_known_way(const struct deriving *g, const struct way *way)
 
 static bool has_all_products(const struct deriving *g)
 {
-    int n = 0;
-    for (size_t i = 0; i < g->ways.count; i++)
-        n += !g->ways.items[i].has_window;
+    int n = COUNT(size_t, i, g->ways.count, !g->ways.items[i].has_window);
     return n >= MOST_PRODUCTS;
 }
 

@@ -222,10 +222,7 @@ static term find_quotient(struct size_terms *s, const int64_t *wanted)
 
 static bool is_small(const struct size_terms *s, const int64_t *wanted)
 {
-    for (size_t i = 0; i < s->n_examples; i++)
-        if (llabs(wanted[i]) > LARGEST_SIZE)
-            return false;
-    return true;
+    return !ANY(size_t, i, s->n_examples, llabs(wanted[i]) > LARGEST_SIZE);
 }
 
 const struct attribute_term *size_terms_find(struct size_terms *s, const int64_t *wanted)

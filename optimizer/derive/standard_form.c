@@ -115,10 +115,7 @@ static bool is_inside(struct lowering *l, expr index, int64_t size)
 static bool is_multiple(const struct lowering *l, expr index, int64_t of)
 {
     struct affine_form f;
-    bool is = affine_form_of(&l->p->d, index, &f) && f.base % of == 0;
-    for (int i = 0; is && i < f.n; i++)
-        is = f.terms[i].factor % of == 0;
-    return is;
+    return affine_form_of(&l->p->d, index, &f) && f.base % of == 0 && ALL(int, i, f.n, f.terms[i].factor % of == 0);
 }
 
 static void drop_guard(struct lowering *l, expr guard)
@@ -206,11 +203,8 @@ static bool take_of(struct lowering *l, expr e)
 
 static bool is_in_others(struct lowering *l, int axis, expr variable)
 {
-    for (int i = 0; i < axis; i++)
-        for (int k = 0; k < l->axes[i].n; k++)
-            if (l->axes[i].variables[k] == (uint32_t)l->p->d.nodes.items[variable].value)
-                return true;
-    return false;
+    return ANY(int, i, axis,
+               ANY(int, k, l->axes[i].n, l->axes[i].variables[k] == (uint32_t)l->p->d.nodes.items[variable].value));
 }
 
 static void insert_iterator(struct operand_axis *at, uint32_t variable, int64_t step)
@@ -269,10 +263,7 @@ static bool find_trouble(struct lowering *l, expr *ret)
 
 static bool is_taken(const struct lowering *l, uint32_t variable)
 {
-    for (int i = 0; i < l->n_taken; i++)
-        if (l->taken[i] == variable)
-            return true;
-    return false;
+    return ANY(int, i, l->n_taken, l->taken[i] == variable);
 }
 
 static bool is_axis(const struct lowering *l, uint32_t variable)

@@ -2,7 +2,6 @@
 #pragma once
 #include "optimizer/run/loaded_model.h"
 #include <stdbool.h>
-#include <stdint.h>
 
 struct error;
 

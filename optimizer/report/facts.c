@@ -224,10 +224,7 @@ static bool is_section(const struct facts *f, uint32_t at)
 // Characters as they are seen, as far as that is simple: those of UTF-8.
 static size_t width_of(const char *chars, size_t n)
 {
-    size_t width = 0;
-    for (size_t i = 0; i < n; i++)
-        width += ((unsigned char)chars[i] & 0xC0) != 0x80;
-    return width;
+    return COUNT(size_t, i, n, ((unsigned char)chars[i] & 0xC0) != 0x80);
 }
 
 static void pad(struct text *out, size_t start, size_t width)

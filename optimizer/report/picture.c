@@ -139,18 +139,13 @@ static void mark_changed(struct picture *p, const struct onnx_graph *other)
 
 // --- costs -----------------------------------------------------------------------------------------------------------
 
-static bool has_value(const void *owner, uint32_t id, const void *key)
-{
-    return ((const struct exported_types *)owner)->items[id].value == *(const uint64_t *)key;
-}
-
 // A step's cost stands at the first of its values that the file has.
 static void add_cost(struct drawing *d, const struct graph_steps *steps, const struct step_summary *s,
                      const struct table *by_value, const struct exported_types *types)
 {
     for (size_t i = 0; i < s->n_values; i++) {
         const uint64_t *value = &steps->values.items[s->first_value + s->n_values - 1 - i];
-        uint32_t found = table_find(by_value, *value, has_value, types, value);
+        uint32_t found = table_find(by_value, *value, NULL, NULL, NULL);
         const char *name = found == TABLE_NONE ? NULL : types->items[found].name;
         uint32_t maker = name ? key_set_find(&d->makers, name, strlen(name)) : KEY_NONE;
         if (maker == KEY_NONE)

@@ -5,10 +5,7 @@
 
 uint64_t report_applications(const struct report *r, bool (*is_counted)(const struct rule *r))
 {
-    uint64_t sum = 0;
-    for (size_t i = 0; i < r->found.search->steps.count; i++)
-        sum += is_counted(r->found.search->steps.items[i].rule);
-    return sum;
+    return COUNT(size_t, i, r->found.search->steps.count, is_counted(r->found.search->steps.items[i].rule));
 }
 
 void report_count_applications(const struct report *r, uint64_t *ret_counts)
@@ -21,10 +18,7 @@ void report_count_applications(const struct report *r, uint64_t *ret_counts)
 
 size_t report_proved_rules(const struct report *r)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < r->found.rules->rules.count; i++)
-        n += rule_claims_proof(r->found.rules->rules.items[i]);
-    return n;
+    return COUNT(size_t, i, r->found.rules->rules.count, rule_claims_proof(r->found.rules->rules.items[i]));
 }
 
 double report_estimate(const struct report *r, int which)

@@ -97,9 +97,8 @@ bool model_record(struct model *m, const struct graph *g, size_t n_inputs, const
 
 double comparison_tolerance(const struct graph *g, bool allows_tf32, double wanted)
 {
-    bool is_rough = allows_tf32;
-    for (tensor_id t = 0; !is_rough && t < g->tensors.count; t++)
-        is_rough = graph_type(g, t)->dtype == DTYPE_F16 || graph_type(g, t)->dtype == DTYPE_BF16;
+    bool is_rough = allows_tf32 || ANY(tensor_id, t, g->tensors.count,
+                                       graph_type(g, t)->dtype == DTYPE_F16 || graph_type(g, t)->dtype == DTYPE_BF16);
     return is_rough ? fmax(wanted, TOLERANCE_OF_HALVES) : wanted;
 }
 

@@ -191,10 +191,7 @@ static bool run_one(struct stage *s, size_t i, double seconds, size_t *rounds)
 
 static size_t count_entrants(const struct stage *s)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < s->c->n; i++)
-        n += is_to_run(&s->entrants[i]);
-    return n;
+    return COUNT(size_t, i, s->c->n, is_to_run(&s->entrants[i]));
 }
 
 static bool run_one_at_a_time(struct stage *s)

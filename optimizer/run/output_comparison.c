@@ -100,18 +100,12 @@ void outputs_merge(output_comparisons *outputs, const output_comparisons *more)
 
 bool outputs_are_trustworthy(const output_comparisons *outputs)
 {
-    for (size_t i = 0; i < outputs->count; i++)
-        if (!outputs->items[i].is_trustworthy)
-            return false;
-    return true;
+    return ALL(size_t, i, outputs->count, outputs->items[i].is_trustworthy);
 }
 
 bool outputs_agree(const output_comparisons *outputs)
 {
-    bool agree = outputs_are_trustworthy(outputs);
-    for (size_t i = 0; i < outputs->count; i++)
-        agree = agree && outputs->items[i].is_equal_enough;
-    return agree;
+    return outputs_are_trustworthy(outputs) && ALL(size_t, i, outputs->count, outputs->items[i].is_equal_enough);
 }
 
 // --- told ------------------------------------------------------------------------------------------------------------

@@ -198,13 +198,8 @@ static int64_t random_size(const struct imported_model *m, size_t symbol, int64_
 static bool is_there_already(const struct size_bindings *b, const int64_t *binding, size_t n_symbols)
 {
     size_t bytes = n_symbols * sizeof *binding;
-    for (size_t i = 0; i < b->n_profiles; i++)
-        if (memcmp(b->profiles[i], binding, bytes) == 0)
-            return true;
-    for (size_t i = 0; i < b->n_checks; i++)
-        if (memcmp(b->checks[i], binding, bytes) == 0)
-            return true;
-    return false;
+    return ANY(size_t, i, b->n_profiles, memcmp(b->profiles[i], binding, bytes) == 0) ||
+           ANY(size_t, i, b->n_checks, memcmp(b->checks[i], binding, bytes) == 0);
 }
 
 // Sizes at which the model has a result, where it has one for the profile.
@@ -244,10 +239,7 @@ void profile_print(struct text *out, const struct imported_model *m, const int64
 
 static bool are_typed(const struct size_bindings *b, const struct profile_request *r)
 {
-    for (size_t p = 0; p < b->n_profiles; p++)
-        if (!profile_is_typed(r->model, r->plan, b->profiles[p]))
-            return false;
-    return true;
+    return ALL(size_t, p, b->n_profiles, profile_is_typed(r->model, r->plan, b->profiles[p]));
 }
 
 static bool say_untyped(const struct size_bindings *b, const struct imported_model *m, struct error *error)
@@ -278,10 +270,8 @@ static bool is_moderate(const struct profile_request *r, const int64_t *binding)
 // Sizes of one fit any others.
 static bool is_moderate_and_runs(const struct profile_request *r, const int64_t *binding)
 {
-    for (size_t i = 0; i < r->model->symbols.count; i++)
-        if (binding[i] == 1 && standard_size(r->model, i) > 1)
-            return false;
-    return is_moderate(r, binding) && import_runs_at(r->model, r->import, binding);
+    return !ANY(size_t, i, r->model->symbols.count, binding[i] == 1 && standard_size(r->model, i) > 1) &&
+           is_moderate(r, binding) && import_runs_at(r->model, r->import, binding);
 }
 
 // Usual sizes are halved until they are as wanted, but for symbols that an option names; they stay where that does not

@@ -174,8 +174,7 @@ bool graph_cut(struct graph *ret_graph, const struct graph *g, const struct grap
 
 bool graphs_have_equal_outputs(const struct graph *a, const struct graph *b)
 {
-    bool are_equal = a->outputs.count == b->outputs.count;
-    for (size_t i = 0; are_equal && i < a->outputs.count; i++)
-        are_equal = type_equal(graph_type(a, a->outputs.items[i]), graph_type(b, b->outputs.items[i]));
-    return are_equal;
+    return a->outputs.count == b->outputs.count &&
+           ALL(size_t, i, a->outputs.count,
+               type_equal(graph_type(a, a->outputs.items[i]), graph_type(b, b->outputs.items[i])));
 }

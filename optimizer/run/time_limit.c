@@ -5,7 +5,6 @@
 #include "optimizer/limits.def"
 #include "optimizer/run/remaining_time.h"
 #include <math.h>
-#include <stddef.h>
 
 static double seconds_of_rest(const struct time_limit *l)
 {

@@ -57,9 +57,7 @@ struct step_costs {
 // Runs that other programs came between are told as less than 0. They have to do where there are few others.
 static bool drop_disturbed(double *seconds, size_t *n)
 {
-    size_t n_quiet = 0;
-    for (size_t i = 0; i < *n; i++)
-        n_quiet += seconds[i] >= 0;
+    size_t n_quiet = COUNT(size_t, i, *n, seconds[i] >= 0);
     bool are_enough = n_quiet >= ENOUGH_RUNS;
     size_t kept = 0;
     for (size_t i = 0; i < *n; i++)
@@ -102,11 +100,9 @@ static bool run_with_weights(struct step_costs *c, const struct graph *g, const 
 
 static bool has_integers(const struct graph *g)
 {
-    for (node_id n = 0; n < g->nodes.count; n++)
-        if (g->nodes.items[n].op->id == OP_WEIGHT &&
-            !dtype_is_float(graph_type(g, g->nodes.items[n].first_output)->dtype))
-            return true;
-    return false;
+    return ANY(node_id, n, g->nodes.count,
+               g->nodes.items[n].op->id == OP_WEIGHT &&
+                   !dtype_is_float(graph_type(g, g->nodes.items[n].first_output)->dtype));
 }
 
 // Integers that nobody knows may be divisors, which are not 0, or indices of an axis that has one entry.

@@ -13,10 +13,7 @@ static struct type type_of_variable(const struct match *m, const struct graph *i
 static bool are_one_scope(struct composition *c, const int *tensors, uint32_t n, const tensor_id *old,
                           const tensor_id *new)
 {
-    for (uint32_t i = 0; i < n; i++)
-        if (composition_scope_of(c, tensors[old[i]]) != composition_scope_of(c, tensors[new[i]]))
-            return false;
-    return true;
+    return ALL(uint32_t, i, n, composition_scope_of(c, tensors[old[i]]) == composition_scope_of(c, tensors[new[i]]));
 }
 
 bool keeps_every_bit(const struct match *m, struct graph *instance, const tensor_id *old, const tensor_id *new,

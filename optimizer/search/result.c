@@ -32,9 +32,7 @@ void search_result_free(struct search_result *result)
 void search_result_add_refuted(struct search_result *result, const struct search_result *other)
 {
     for (size_t i = 0; i < other->refuted.count; i++) {
-        bool is_known = false;
-        for (size_t j = 0; j < result->refuted.count; j++)
-            is_known = is_known || result->refuted.items[j] == other->refuted.items[i];
+        bool is_known = ANY(size_t, j, result->refuted.count, result->refuted.items[j] == other->refuted.items[i]);
         if (!is_known)
             vec_push(&result->refuted, other->refuted.items[i]);
     }

@@ -9,21 +9,16 @@
 
 // --- what is the same ------------------------------------------------------------------------------------------------
 
-static bool has_value(const void *owner, uint32_t tensor, const void *value)
+static tensor_id find_value(const struct table *by_value, uint64_t value)
 {
-    return ((const struct graph *)owner)->tensors.items[tensor].value == *(const uint64_t *)value;
-}
-
-static tensor_id find_value(const struct table *by_value, const struct graph *g, uint64_t value)
-{
-    return table_find(by_value, value, has_value, g, &value);
+    return table_find(by_value, value, NULL, NULL, NULL);
 }
 
 static void index_values(const struct graph *g, const bool *live, struct table *ret_by_value)
 {
     for (tensor_id t = 0; t < g->tensors.count; t++) {
         uint64_t value = g->tensors.items[t].value;
-        if (live[g->tensors.items[t].producer] && find_value(ret_by_value, g, value) == TABLE_NONE)
+        if (live[g->tensors.items[t].producer] && find_value(ret_by_value, value) == TABLE_NONE)
             table_insert(ret_by_value, value, t);
     }
 }
@@ -35,7 +30,7 @@ static void find_counterparts(struct rewritten_regions *r)
     graph_mark_live(r->before, live);
     index_values(r->before, live, &by_value);
     for (tensor_id t = 0; t < r->after->tensors.count; t++) {
-        uint32_t found = find_value(&by_value, r->before, r->after->tensors.items[t].value);
+        uint32_t found = find_value(&by_value, r->after->tensors.items[t].value);
         r->counterpart[t] = found == TABLE_NONE ? NO_TENSOR : found;
     }
 }

@@ -111,10 +111,8 @@ static bool make_instance(const struct sizes *s, const int64_t *binding, struct 
 static bool reads_terms(const struct graph *g, const struct match *m, const struct pattern_node *pattern, node_id n,
                         bool is_swapped)
 {
-    for (uint32_t i = 0; i < pattern->n_inputs; i++)
-        if (tensor_of_term(g, m, pattern->inputs[is_swapped ? 1 - i : i]) != graph_inputs(g, n)[i])
-            return false;
-    return true;
+    return ALL(uint32_t, i, pattern->n_inputs,
+               tensor_of_term(g, m, pattern->inputs[is_swapped ? 1 - i : i]) == graph_inputs(g, n)[i]);
 }
 
 static bool is_match_in(const struct match *m, const struct graph *g)

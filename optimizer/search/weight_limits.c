@@ -48,10 +48,8 @@ static void bound_computed(struct bounding *b, node_id id)
 
 static size_t count_beyond(const struct bounding *b, const struct node *n)
 {
-    size_t count = 0;
-    for (uint32_t i = 0; i < n->n_outputs; i++)
-        count += may_be_beyond(graph_type(b->g, n->first_output + i)->dtype, b->magnitudes[n->first_output + i]);
-    return count;
+    return COUNT(uint32_t, i, n->n_outputs,
+                 may_be_beyond(graph_type(b->g, n->first_output + i)->dtype, b->magnitudes[n->first_output + i]));
 }
 
 static size_t bound_weights(struct bounding *b, const bool *live, const bool *is_weight)

@@ -18,11 +18,10 @@ void configuration_copy(struct configuration *to, const struct configuration *fr
 
 bool configuration_equal(const struct configuration *a, const struct configuration *b)
 {
-    bool is_equal = a->settings.count == b->settings.count;
-    for (size_t i = 0; is_equal && i < a->settings.count; i++)
-        is_equal = a->settings.items[i].node.fingerprint == b->settings.items[i].node.fingerprint &&
-                   a->settings.items[i].value == b->settings.items[i].value;
-    return is_equal;
+    return a->settings.count == b->settings.count &&
+           ALL(size_t, i, a->settings.count,
+               a->settings.items[i].node.fingerprint == b->settings.items[i].node.fingerprint &&
+                   a->settings.items[i].value == b->settings.items[i].value);
 }
 
 const struct setting *configuration_find(const struct configuration *c, uint64_t fingerprint)
@@ -90,10 +89,7 @@ static bool is_changeable(const struct setting *s)
 
 static size_t count_changeable(const struct configuration *c)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < c->settings.count; i++)
-        n += is_changeable(&c->settings.items[i]);
-    return n;
+    return COUNT(size_t, i, c->settings.count, is_changeable(&c->settings.items[i]));
 }
 
 bool configuration_can_change(const struct configuration *c)

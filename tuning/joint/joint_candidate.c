@@ -18,10 +18,7 @@ void joint_candidate_copy(struct joint_candidate *to, const struct joint_candida
 
 bool joint_candidate_equal(const struct joint_candidate *a, const struct joint_candidate *b)
 {
-    bool is_equal = true;
-    for (size_t i = 0; is_equal && i < MOST_PASSES; i++)
-        is_equal = configuration_equal(&a->of[i], &b->of[i]);
-    return is_equal;
+    return ALL(size_t, i, MOST_PASSES, configuration_equal(&a->of[i], &b->of[i]));
 }
 
 uint64_t joint_candidate_hash(const struct joint_candidate *c, size_t last_pass)

@@ -48,10 +48,7 @@ static void add_to_population(struct strategy *s, const struct joint_candidate *
 
 static bool is_done(const struct cursor *at, uint64_t node)
 {
-    bool is_found = false;
-    for (size_t i = 0; !is_found && i < at->done.count; i++)
-        is_found = at->done.items[i] == node;
-    return is_found;
+    return ANY(size_t, i, at->done.count, at->done.items[i] == node);
 }
 
 // NULL: all are done.
@@ -145,10 +142,7 @@ static void note_evaluated(struct strategy *s, const struct joint_candidate *c)
 static bool was_evaluated(const struct strategy *s, const struct joint_candidate *c, size_t pass)
 {
     uint64_t hash = joint_candidate_hash(c, pass);
-    for (size_t i = 0; i < s->evaluated.count; i++)
-        if (s->evaluated.items[i] == hash)
-            return true;
-    return false;
+    return ANY(size_t, i, s->evaluated.count, s->evaluated.items[i] == hash);
 }
 
 static void breed(struct strategy *s, size_t pass, struct joint_candidate *ret)

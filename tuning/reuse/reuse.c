@@ -29,10 +29,7 @@ struct reuse_search {
 
 static bool dominates(const struct reuse_loops *a, const struct reuse_loops *b)
 {
-    for (int i = 0; i < a->n; i++)
-        if (a->extents[i] < b->extents[i])
-            return false;
-    return true;
+    return !ANY(int, i, a->n, a->extents[i] < b->extents[i]);
 }
 
 bool reuse_is_possible(const struct reuse_loops *a, const struct reuse_loops *b)

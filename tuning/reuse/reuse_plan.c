@@ -66,13 +66,10 @@ static bool are_loops_equal(const struct reuse_loops *a, const struct reuse_loop
 static bool is_there(const struct reuse_node *nodes, size_t n, const struct reuse_bridge *bridges, size_t n_bridges,
                      const struct reuse_bridge *wanted)
 {
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(nodes[i].family, wanted->family) == 0 && are_loops_equal(&nodes[i].loops, &wanted->loops))
-            return true;
-    for (size_t i = 0; i < n_bridges; i++)
-        if (strcmp(bridges[i].family, wanted->family) == 0 && are_loops_equal(&bridges[i].loops, &wanted->loops))
-            return true;
-    return false;
+    return ANY(size_t, i, n,
+               strcmp(nodes[i].family, wanted->family) == 0 && are_loops_equal(&nodes[i].loops, &wanted->loops)) ||
+           ANY(size_t, i, n_bridges,
+               strcmp(bridges[i].family, wanted->family) == 0 && are_loops_equal(&bridges[i].loops, &wanted->loops));
 }
 
 size_t reuse_plan_list_bridges(const struct reuse_node *nodes, size_t n, const int *parents, size_t most,

@@ -2,7 +2,7 @@
 // arborescence, and what leads to no terminal goes.
 #include "tuning/reuse/steiner_tree.h"
 
-#include "core/memory/memory.h"
+#include "core/memory/vec.h"
 #include <math.h>
 #include <string.h>
 
@@ -78,10 +78,7 @@ static void improve(int n, int root, const bool *is_in_tree, const struct arc *a
 
 static bool is_left_by_any(int n, const struct arc *arcs, const int *into, int node)
 {
-    for (int v = 0; v < n; v++)
-        if (into[v] != NO_ARC && arcs[into[v]].from == node)
-            return true;
-    return false;
+    return ANY(int, v, n, into[v] != NO_ARC && arcs[into[v]].from == node);
 }
 
 static void prune(int n, const bool *is_terminal, const struct arc *arcs, int *into)

@@ -60,9 +60,7 @@ static void note_used(struct derivation *d, const struct reach_chain *chain)
 {
     d->steps = chain->n > d->steps ? chain->n : d->steps;
     for (int i = 0; i < chain->n; i++) {
-        bool is_known = false;
-        for (size_t k = 0; k < d->used.count; k++)
-            is_known = is_known || d->used.items[k] == chain->rules[i];
+        bool is_known = ANY(size_t, k, d->used.count, d->used.items[k] == chain->rules[i]);
         if (!is_known)
             vec_push(&d->used, chain->rules[i]);
     }

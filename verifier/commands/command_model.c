@@ -95,10 +95,7 @@ static bool is_named(const struct onnx_string *name, const char *spec)
 static bool has_symbol(const struct onnx_value_info *input, const char *spec)
 {
     const struct onnx_shape *shape = input->type && input->type->tensor ? input->type->tensor->shape : NULL;
-    for (size_t i = 0; shape && i < shape->dimensions.count; i++)
-        if (is_named(onnx_symbol(shape->dimensions.items[i]), spec))
-            return true;
-    return false;
+    return shape && ANY(size_t, i, shape->dimensions.count, is_named(onnx_symbol(shape->dimensions.items[i]), spec));
 }
 
 static bool knows_name(const struct subject *s, const char *spec)
@@ -322,10 +319,7 @@ static bool agree_in_numbers(const struct model_comparison *run, bool must_be_tr
 
 static bool is_every_output_compared(const struct model_comparison *run)
 {
-    for (size_t i = 0; i < run->common.n_outputs; i++)
-        if (!type_is_known(type_of_output(run, i)))
-            return false;
-    return true;
+    return ALL(size_t, i, run->common.n_outputs, type_is_known(type_of_output(run, i)));
 }
 
 static void print_equality(const struct model_comparison *run, struct text *out, bool by_rules)
@@ -449,9 +443,8 @@ enum { FIRST_BINDING = 1, N_BINDINGS = 2 };
 // A dimension without a number that has a name of its own is one of the model's; others are called INPUT[AXIS].
 static bool has_named_symbols(const struct model_comparison *run, const struct imported_model *m)
 {
-    bool is_named = m->symbols.count > 0;
-    for (size_t i = 0; i < m->symbols.count; i++)
-        is_named = is_named && knows_name(&run->subjects[0], m->symbols.items[i].name);
+    bool is_named = m->symbols.count > 0 &&
+                    ALL(size_t, i, m->symbols.count, knows_name(&run->subjects[0], m->symbols.items[i].name));
     return is_named &&
            run->options.shapes.count + m->symbols.count <= sizeof run->options.shapes.items / sizeof(const char *);
 }

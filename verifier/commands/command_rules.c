@@ -353,10 +353,7 @@ static bool check_files(struct rules_run *run, const char *path, struct error *e
 
 static bool is_every_rule_good(const struct rules_run *run)
 {
-    for (size_t i = 0; i < run->set->rules.count; i++)
-        if (!goes_with_proved(run, &run->reports[i]))
-            return false;
-    return true;
+    return ALL(size_t, i, run->set->rules.count, goes_with_proved(run, &run->reports[i]));
 }
 
 static bool prove_file(struct command *c, struct rules_run *run, const char *path, struct error *error)

@@ -128,18 +128,12 @@ void relevance_add_sentence(struct relevance *r, const struct sentence *s)
 
 static bool may_be_met(const struct relevance *r, const struct trigger *trigger)
 {
-    for (uint32_t i = 0; i < trigger->n_symbols; i++)
-        if (!r->has_symbol[trigger->symbols[i]])
-            return false;
-    return true;
+    return ALL(uint32_t, i, trigger->n_symbols, r->has_symbol[trigger->symbols[i]]);
 }
 
 static bool is_in_reach(const struct relevance *r, const struct triggers *triggers)
 {
-    for (uint32_t i = 0; i < triggers->n; i++)
-        if (may_be_met(r, &triggers->items[i]))
-            return true;
-    return false;
+    return ANY(uint32_t, i, triggers->n, may_be_met(r, &triggers->items[i]));
 }
 
 void relevance_close(struct relevance *r, const struct sentence_list *axioms, const struct triggers *triggers)

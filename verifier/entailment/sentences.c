@@ -208,10 +208,7 @@ static bool is_settled(const struct translation *tr, const struct attribute_term
     bool is_open = t->kind == TERM_RANK && tr->ranks->of_variable[t->value] == RANK_OPEN;
     if (is_open || t->kind == TERM_VARIABLE || t->kind == TERM_DIM || t->kind == TERM_DIMS)
         return false;
-    for (uint32_t i = 0; i < t->count; i++)
-        if (!is_settled(tr, t->operands[i]))
-            return false;
-    return true;
+    return ALL(uint32_t, i, t->count, is_settled(tr, t->operands[i]));
 }
 
 // Types of the ranks that are known, whose sizes nobody asks for.
@@ -296,9 +293,7 @@ static logic_term translate_attribute(struct translation *tr, const struct patte
 {
     const struct attribute_pattern *p = &node->attributes[attribute];
     logic_term parts[MAX_LOGIC_ARGUMENTS];
-    bool are_settled = true;
-    for (uint32_t i = 0; i < p->count; i++)
-        are_settled = are_settled && is_settled(tr, p->terms[i]);
+    bool are_settled = ALL(uint32_t, i, p->count, is_settled(tr, p->terms[i]));
     if (p->count == 0)
         return list_left_out(tr, node, attribute);
     if (are_settled)

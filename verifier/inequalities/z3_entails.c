@@ -37,10 +37,7 @@ poly poly_negated(struct polys *p, poly a)
 
 static bool is_obvious(const struct polys *p, const poly *assumed, uint32_t n, poly asked)
 {
-    for (uint32_t i = 0; i < n; i++)
-        if (assumed[i] == asked || poly_is_never_less(p, asked, assumed[i]))
-            return true;
-    return false;
+    return ANY(uint32_t, i, n, assumed[i] == asked || poly_is_never_less(p, asked, assumed[i]));
 }
 
 // --- Z3 --------------------------------------------------------------------------------------------------------------
@@ -86,10 +83,7 @@ static Z3_ast term_of_atom(struct entails *e, atom x)
 // Is the product no less than this factor: are all others at least 1, and it not negative?
 static bool is_no_less(const struct polys *p, const struct monomial *m, uint32_t factor)
 {
-    for (uint32_t i = 0; i < m->n; i++)
-        if (p->atoms.items[m->atoms[i]].least < (i != factor))
-            return false;
-    return true;
+    return !ANY(uint32_t, i, m->n, p->atoms.items[m->atoms[i]].least < (i != factor));
 }
 
 static Z3_ast term_of_product(struct entails *e, const struct monomial *m)
@@ -223,10 +217,8 @@ bool entails(struct entails *e, const poly *assumed, uint32_t n, poly asked)
 
 bool entails_nothing(struct entails *e, const poly *assumed, uint32_t n)
 {
-    for (uint32_t i = 0; i < n; i++)
-        if (is_obvious(e->polys, assumed, n, poly_negated(e->polys, assumed[i])))
-            return true;
-    return entails(e, assumed, n, poly_const(e->polys, -1));
+    return ANY(uint32_t, i, n, is_obvious(e->polys, assumed, n, poly_negated(e->polys, assumed[i]))) ||
+           entails(e, assumed, n, poly_const(e->polys, -1));
 }
 
 bool entails_equal(struct entails *e, const poly *assumed, uint32_t n, poly a, poly b)

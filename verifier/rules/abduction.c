@@ -182,11 +182,9 @@ static void add_sizes_of_groups(struct groups *g, const struct pattern *p)
 
 static bool has_groups(const struct pattern *p)
 {
-    for (size_t n = 0; n < p->nodes.count; n++)
-        if (operator_merges_groups(p->nodes.items[n].op) ||
-            pattern_node_attribute(&p->nodes.items[n], ROLE_GROUPS)->count)
-            return true;
-    return false;
+    return ANY(size_t, n, p->nodes.count,
+               operator_merges_groups(p->nodes.items[n].op) ||
+                   pattern_node_attribute(&p->nodes.items[n], ROLE_GROUPS)->count);
 }
 
 // --- what suffices ---------------------------------------------------------------------------------------------------
@@ -214,10 +212,7 @@ struct abduction {
 // With fewer conditions it isn't proved either; with none it was asked before.
 static bool is_known_to_fail(const struct abduction *a, uint32_t kept)
 {
-    bool is_known = kept == 0;
-    for (uint32_t i = 0; i < a->n_failed; i++)
-        is_known = is_known || (kept & ~a->failed[i]) == 0;
-    return is_known;
+    return kept == 0 || ANY(uint32_t, i, a->n_failed, (kept & ~a->failed[i]) == 0);
 }
 
 static bool suffices(struct abduction *a, uint32_t kept)

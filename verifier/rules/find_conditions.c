@@ -126,10 +126,7 @@ static int largest_rank(const struct atom_search *s, uint32_t variable)
 
 static bool is_list(const struct atom_search *s, uint32_t attribute_variable)
 {
-    for (uint32_t i = 0; i < s->good.count; i++)
-        if (s->good.items[i].attributes[attribute_variable].count != 1)
-            return true;
-    return false;
+    return ANY(uint32_t, i, s->good.count, s->good.items[i].attributes[attribute_variable].count != 1);
 }
 
 static void add_attribute_atoms(struct atom_search *s)
@@ -274,10 +271,7 @@ static bool asks_for_one(const struct condition *c, uint32_t variable, int axis)
 
 static bool is_asked_for_one(const struct equation *eq, uint32_t variable, int axis)
 {
-    for (uint32_t i = 0; i < eq->n_conditions; i++)
-        if (asks_for_one(&eq->conditions[i], variable, axis))
-            return true;
-    return false;
+    return ANY(uint32_t, i, eq->n_conditions, asks_for_one(&eq->conditions[i], variable, axis));
 }
 
 static void add_found(struct found_condition *found, const struct attribute_term *x, const struct attribute_term *y)
@@ -297,11 +291,8 @@ static bool names_spatial_axis(const struct attribute_term *t, uint32_t variable
 
 static bool attributes_name_spatial_axis(const struct pattern_node *node, uint32_t variable)
 {
-    for (int i = 0; i < operator_n_attributes(node->op); i++)
-        for (uint32_t j = 0; j < node->attributes[i].count; j++)
-            if (names_spatial_axis(node->attributes[i].terms[j], variable))
-                return true;
-    return false;
+    return ANY(int, i, operator_n_attributes(node->op),
+               ANY(uint32_t, j, node->attributes[i].count, names_spatial_axis(node->attributes[i].terms[j], variable)));
 }
 
 static bool equation_names_spatial_axis(const struct equation *eq, uint32_t variable)

@@ -187,10 +187,8 @@ bool family_list(struct family *f, const struct attribute_term *t, struct list_o
 
 static bool cuts_or_pads(const struct pattern *p)
 {
-    for (uint32_t n = 0; n < p->nodes.count; n++)
-        if (operator_slices(p->nodes.items[n].op) || operator_has_role(p->nodes.items[n].op, ROLE_PADS))
-            return true;
-    return false;
+    return ANY(uint32_t, n, p->nodes.count,
+               operator_slices(p->nodes.items[n].op) || operator_has_role(p->nodes.items[n].op, ROLE_PADS));
 }
 
 // Places in tensors are what random sizes seldom meet.

@@ -25,9 +25,7 @@ struct guards {
 static bool add_guards(struct sums *s, struct guards *g, uint32_t n, const poly *items)
 {
     for (uint32_t i = 0; i < n; i++) {
-        bool is_there = false;
-        for (uint32_t j = 0; j < g->n; j++)
-            is_there = is_there || g->items[j] == items[i];
+        bool is_there = ANY(uint32_t, j, g->n, g->items[j] == items[i]);
         if (!is_there && g->n == MOST_GUARDS)
             return sums_fail(s, "many guards");
         if (!is_there)
@@ -120,10 +118,7 @@ static bool find_index(const struct renaming *r, poly value, uint32_t *ret_place
 static bool stands_outside(const struct renaming *r, poly number)
 {
     const struct polys *p = r->d->s->polys;
-    bool is_outside = true;
-    for (uint32_t j = 0; j < r->x->n_indices; j++)
-        is_outside = is_outside && poly_level(p, number) < p->atoms.items[r->x->indices[j]].level;
-    return is_outside;
+    return ALL(uint32_t, j, r->x->n_indices, poly_level(p, number) < p->atoms.items[r->x->indices[j]].level);
 }
 
 // Is the renaming of each index plus or minus another of x's, all different, and a number? It is turned round as well.
@@ -171,13 +166,8 @@ static bool factors_equal(struct sums *s, const struct guards *g, const struct f
     if (x->kind != y->kind || x->name != y->name || x->real != y->real || x->n_places != y->n_places ||
         x->n_operands != y->n_operands)
         return false;
-    for (uint32_t i = 0; i < x->n_places; i++)
-        if (!entails_equal(s->entails, g->items, g->n, x->places[i], y->places[i]))
-            return false;
-    for (uint32_t i = 0; i < x->n_operands; i++)
-        if (!sums_equal(s, g->items, g->n, x->operands[i], y->operands[i]))
-            return false;
-    return true;
+    return ALL(uint32_t, i, x->n_places, entails_equal(s->entails, g->items, g->n, x->places[i], y->places[i])) &&
+           ALL(uint32_t, i, x->n_operands, sums_equal(s, g->items, g->n, x->operands[i], y->operands[i]));
 }
 
 static bool all_factors_equal(struct sums *s, const struct guards *g, const struct product *x, const struct product *y)

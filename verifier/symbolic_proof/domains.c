@@ -37,10 +37,8 @@ static bool may_take_away(const struct operator* op, const struct expr_node *n)
 static bool keeps_all(const struct family *f, uint32_t node)
 {
     const struct definition *d = &f->lanes[0].definitions[node];
-    for (size_t e = 0; e < d->nodes.count; e++)
-        if (may_take_away(f->equation->pattern->nodes.items[node].op, &d->nodes.items[e]))
-            return false;
-    return true;
+    return ALL(size_t, e, d->nodes.count,
+               !may_take_away(f->equation->pattern->nodes.items[node].op, &d->nodes.items[e]));
 }
 
 bool family_keeps_domains(struct family *f)

@@ -241,9 +241,7 @@ static const struct sum *without_what_follows(struct execution *ex, const struct
         uint32_t n = 0;
         bool is_empty = false;
         for (uint32_t j = 0; j < t->n_guards && !is_empty; j++) {
-            bool is_bound = false;
-            for (uint32_t k = 0; k < t->n_indices; k++)
-                is_bound = is_bound || poly_mentions(ex->sums->polys, t->guards[j], t->indices[k]);
+            bool is_bound = ANY(uint32_t, k, t->n_indices, poly_mentions(ex->sums->polys, t->guards[j], t->indices[k]));
             if (is_bound || !entails(ex->sums->entails, context, n_context, t->guards[j]))
                 guards[n++] = t->guards[j];
             is_empty = !is_bound &&

@@ -198,9 +198,7 @@ static bool converts_nothing(const struct family *f, uint32_t node)
     const struct definition *d = &f->lanes[0].definitions[node];
     for (int i = 0; d->n_inputs && i < d->n_outputs; i++) {
         enum dtype dtype = definition_output(d, i)->dtype;
-        bool is_kept = dtype == DTYPE_BOOL;
-        for (int j = 0; j < d->n_inputs; j++)
-            is_kept = is_kept || d->inputs[j].dtype == dtype;
+        bool is_kept = dtype == DTYPE_BOOL || ANY(int, j, d->n_inputs, d->inputs[j].dtype == dtype);
         if (!is_kept)
             return false;
     }
@@ -281,10 +279,7 @@ bool lanes_define(struct family *f, uint32_t node)
 
 static bool is_beyond_limits(const struct definition *d)
 {
-    bool is_too_large = false;
-    for (int i = 0; i < d->n_stages; i++)
-        is_too_large = is_too_large || !type_has_allowed_size(&d->stages[i].type);
-    return is_too_large;
+    return ANY(int, i, d->n_stages, !type_has_allowed_size(&d->stages[i].type));
 }
 
 // Nodes that are not assumed, up to this one. Where the result is too large for any tensor other numbers are taken.

@@ -209,10 +209,8 @@ static bool stands_in(const struct family *f, term_id term, uint32_t variable)
 {
     const struct pattern *p = f->equation->pattern;
     node_set nodes = equation_nodes_of_term(p, term);
-    for (uint32_t n = 0; n < p->nodes.count; n++)
-        if ((nodes >> n & 1) && (attribute_variables_of_node(&p->nodes.items[n]) >> variable & 1))
-            return true;
-    return false;
+    return ANY(uint32_t, n, p->nodes.count,
+               (nodes >> n & 1) && (attribute_variables_of_node(&p->nodes.items[n]) >> variable & 1));
 }
 
 // How many transpositions by the variable are on every way from the term to a tensor that has axes, where all other
@@ -299,10 +297,8 @@ static bool puts_numbers(const struct operator* op)
 static bool has_types(const struct family *f, const struct attribute_term *t)
 {
     uint32_t tensors = equation_variables_of_term(t);
-    for (uint32_t v = 0; v < f->equation->pattern->n_variables; v++)
-        if (tensors >> v & 1 && !f->types[v])
-            return false;
-    return attribute_variables_of_term(t) == 0;
+    return !ANY(uint32_t, v, f->equation->pattern->n_variables, tensors >> v & 1 && !f->types[v]) &&
+           attribute_variables_of_term(t) == 0;
 }
 
 // All others are impossible where the condition is assumed. False: no condition says numbers.
@@ -437,19 +433,16 @@ static bool outline_of_node(struct family *f, uint32_t node, struct outline *ret
 static bool has_outputs_read(const struct family *f, uint32_t node)
 {
     const struct pattern *p = f->equation->pattern;
-    for (size_t t = 0; t < p->terms.count; t++)
-        if (!p->terms.items[t].is_variable && p->terms.items[t].index == node &&
-            p->terms.items[t].output >= f->calls[node]->n_outputs)
-            return false;
-    return true;
+    return !ANY(size_t, t, p->terms.count,
+                !p->terms.items[t].is_variable && p->terms.items[t].index == node &&
+                    p->terms.items[t].output >= f->calls[node]->n_outputs);
 }
 
 // Nothing is claimed of arithmetic with integers, and no rule is applied where its operators compute any.
 static bool computes_integers(const struct family *f, uint32_t node)
 {
-    bool computes = false;
-    for (uint32_t i = 0; i < f->calls[node]->n_outputs; i++)
-        computes = computes || dtype_is_integer(typing_type(f->typing, f->calls[node]->outputs[i])->dtype);
+    bool computes = ANY(uint32_t, i, f->calls[node]->n_outputs,
+                        dtype_is_integer(typing_type(f->typing, f->calls[node]->outputs[i])->dtype));
     return computes && !operator_moves_entries(f->equation->pattern->nodes.items[node].op);
 }
 
@@ -486,11 +479,9 @@ static bool has_many_window_axes(const struct family *f, const term_id *side)
 {
     const struct pattern *p = f->equation->pattern;
     node_set nodes = equation_nodes_of_side(f->equation, side);
-    for (uint32_t n = 0; n < p->nodes.count; n++)
-        if (nodes >> n & 1 &&
-            operator_has_many_window_axes(p->nodes.items[n].op, typing_type(f->typing, f->calls[n]->outputs[0])->rank))
-            return true;
-    return false;
+    return ANY(uint32_t, n, p->nodes.count,
+               nodes >> n & 1 && operator_has_many_window_axes(p->nodes.items[n].op,
+                                                               typing_type(f->typing, f->calls[n]->outputs[0])->rank));
 }
 
 static bool is_left_out(const struct family *f)
@@ -501,11 +492,8 @@ static bool is_left_out(const struct family *f)
 // Values are the same real numbers in each floating-point type: the family with one such type stands for this one.
 static bool has_other_float(const struct family *f)
 {
-    bool has_other = false;
-    for (uint32_t v = 0; v < f->equation->pattern->n_variables; v++)
-        has_other = has_other || (f->types[v] && f->types[v]->dtype == OTHER_FLOAT &&
-                                  dtype_by_condition(f->equation, v) == DTYPE_NONE);
-    return has_other;
+    return ANY(uint32_t, v, f->equation->pattern->n_variables,
+               (f->types[v] && f->types[v]->dtype == OTHER_FLOAT && dtype_by_condition(f->equation, v) == DTYPE_NONE));
 }
 
 static bool type_nodes(struct family *f, bool are_assumed)

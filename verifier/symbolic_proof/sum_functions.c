@@ -113,10 +113,7 @@ static bool is_increasing(enum scalar_function fn)
     static const enum scalar_function increasing[] = {FN_RELU,  FN_SIGMOID, FN_TANH,  FN_EXP,   FN_ERF,
                                                       FN_FLOOR, FN_CEIL,    FN_ROUND, FN_TRUNC, FN_SIGN,
                                                       FN_ASINH, FN_ATAN,    FN_SINH};
-    for (size_t i = 0; i < sizeof increasing / sizeof *increasing; i++)
-        if (fn == increasing[i])
-            return true;
-    return false;
+    return ANY(size_t, i, sizeof increasing / sizeof *increasing, fn == increasing[i]);
 }
 
 // An increasing function of the greatest of some numbers is the greatest of what it makes of them.

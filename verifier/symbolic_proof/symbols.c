@@ -54,10 +54,8 @@ static struct symbol symbol_of_role(enum attribute_role role, bool has_many_axes
 
 static bool has_windows(const struct pattern *p)
 {
-    for (uint32_t n = 0; n < p->nodes.count; n++)
-        if (operator_has_role(p->nodes.items[n].op, ROLE_KERNEL) || operator_has_windows(p->nodes.items[n].op))
-            return true;
-    return false;
+    return ANY(uint32_t, n, p->nodes.count,
+               operator_has_role(p->nodes.items[n].op, ROLE_KERNEL) || operator_has_windows(p->nodes.items[n].op));
 }
 
 // An axis may be of an image or of a kernel.

@@ -441,10 +441,7 @@ static void is_constant(struct family *f, uint32_t node)
 // Ranks and axes say all of operators of one tensor without lists of sizes; the others have sizes of their own.
 static bool has_sizes(const struct operator* op)
 {
-    bool has_sizes = false;
-    for (int i = 0; i < operator_n_attributes(op); i++)
-        has_sizes = has_sizes || attribute_roles[op->attributes[i].role].is_of_sizes;
-    return has_sizes;
+    return ANY(int, i, operator_n_attributes(op), attribute_roles[op->attributes[i].role].is_of_sizes);
 }
 
 // Ranges lie within the tensor: their first and last places, of which one follows from the other and the step's sign.

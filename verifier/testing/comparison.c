@@ -66,10 +66,7 @@ static enum comparison compare_types(const struct instance *in, uint32_t pair)
 
 bool instance_has_values_on_both_sides(const struct instance *in)
 {
-    for (uint32_t i = 0; i < in->equation->n_pairs; i++)
-        if (compare_types(in, i) != COMPARISON_EQUAL)
-            return false;
-    return true;
+    return ALL(uint32_t, i, in->equation->n_pairs, compare_types(in, i) == COMPARISON_EQUAL);
 }
 
 // The pairs with types on both sides, whose values are left to be compared, one bit each. 0: types decided it.

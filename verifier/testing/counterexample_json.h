@@ -1,6 +1,5 @@
 // A differing instance as members of a JSON object.
 #pragma once
-#include <stdint.h>
 
 struct difference;
 struct instance;

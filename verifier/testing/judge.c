@@ -209,10 +209,7 @@ static void test_small_sizes(struct test *t)
 
 static bool has_windows(const struct pattern *p)
 {
-    for (size_t n = 0; n < p->nodes.count; n++)
-        if (operator_has_windows(p->nodes.items[n].op))
-            return true;
-    return false;
+    return ANY(size_t, n, p->nodes.count, operator_has_windows(p->nodes.items[n].op));
 }
 
 static void test_windows(struct test *t)

@@ -44,10 +44,7 @@ const double *number_values_of_term(const struct instance *in, const struct numb
 
 static bool has_floats(const struct definition *d)
 {
-    for (int i = 0; i < d->n_inputs + d->n_stages; i++)
-        if (dtype_is_float(definition_tensor(d, i)->dtype))
-            return true;
-    return false;
+    return ANY(int, i, d->n_inputs + d->n_stages, dtype_is_float(definition_tensor(d, i)->dtype));
 }
 
 static int64_t *integers_of(const double *numbers, int64_t n, struct arena *a)

@@ -21,11 +21,9 @@ static bool says_other_type(const struct pattern_node *node)
 static bool keeps_floats(const struct pattern_node *node)
 {
     const struct operator_traits *traits = &operator_traits[node->op->id];
-    bool is_kept = !traits->inputs_of_other_types && !says_other_type(node) &&
-                   (traits->output_type == DTYPE_NONE || dtype_is_float((enum dtype)traits->output_type));
-    for (uint32_t i = 0; i < node->n_inputs && is_kept; i++)
-        is_kept = operator_input_may_be_float(node->op, i);
-    return is_kept;
+    return !traits->inputs_of_other_types && !says_other_type(node) &&
+           (traits->output_type == DTYPE_NONE || dtype_is_float((enum dtype)traits->output_type)) &&
+           ALL(uint32_t, i, node->n_inputs, operator_input_may_be_float(node->op, i));
 }
 
 static uint32_t variables_read(const struct pattern *p, term_id term)

@@ -22,10 +22,7 @@ void onednn_desc_free(onednn_desc desc)
 
 static bool is_nothing(const dnnl_dims_t offsets, int n)
 {
-    for (int i = 0; i < n; i++)
-        if (offsets[i])
-            return false;
-    return true;
+    return ALL(int, i, n, !offsets[i]);
 }
 
 bool onednn_desc_read(onednn_desc desc, struct packing *ret_packing)

@@ -48,10 +48,7 @@ bool definition_is_in_single_precision(const struct definition *d)
 
 static bool has_kernels(const struct definition *d)
 {
-    for (int i = 0; i < d->n_inputs + d->n_stages; i++)
-        if (!dtype_has_numbers(definition_tensor(d, i)->dtype))
-            return false;
-    return d->n_stages > 0;
+    return ALL(int, i, d->n_inputs + d->n_stages, dtype_has_numbers(definition_tensor(d, i)->dtype)) && d->n_stages > 0;
 }
 
 // --- stages ----------------------------------------------------------------------------------------------------------

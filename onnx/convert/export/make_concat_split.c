@@ -33,10 +33,8 @@ bool joins_concatenations(const struct exporter *x, node_id node)
     const struct node *n = &x->graph->nodes.items[node];
     if (n->op->id != OP_CONCAT || x->is_constant[node])
         return false;
-    for (uint32_t i = 0; i < n->n_inputs; i++)
-        if (is_part_of_concatenation(x, graph_inputs(x->graph, node)[i], n->attributes[0].ints[0]))
-            return true;
-    return false;
+    return ANY(uint32_t, i, n->n_inputs,
+               is_part_of_concatenation(x, graph_inputs(x->graph, node)[i], n->attributes[0].ints[0]));
 }
 
 bool make_concat(struct making *m, const struct row *row)
@@ -54,10 +52,7 @@ bool make_concat(struct making *m, const struct row *row)
 bool is_divided_further(const struct exporter *x, node_id split)
 {
     const struct node *n = &x->graph->nodes.items[split];
-    for (uint32_t i = 0; i < n->n_outputs; i++)
-        if (x->divided_by[n->first_output + i] != NO_NODE)
-            return true;
-    return false;
+    return ANY(uint32_t, i, n->n_outputs, x->divided_by[n->first_output + i] != NO_NODE);
 }
 
 static const struct attribute_value *sizes_of(const struct node *split)
@@ -116,10 +111,7 @@ static void collect_parts(struct exporter *x, node_id split, name_list *names, i
 
 static bool has_varying_size(const struct making *m, uint32_t count, const int64_t *sizes)
 {
-    for (uint32_t i = 0; i < count; i++)
-        if (sizes_varies(&m->x->model->sizes, sizes[i]))
-            return true;
-    return false;
+    return ANY(uint32_t, i, count, sizes_varies(&m->x->model->sizes, sizes[i]));
 }
 
 bool make_split(struct making *m, const struct row *row)

@@ -107,10 +107,7 @@ static bool varies_along_channels(const struct type *bias, const struct type *im
     int channel = 1 - (image->rank - bias->rank);
     if (channel < 0 || bias->dim[channel] != image->dim[1])
         return false;
-    for (int i = 0; i < bias->rank; i++)
-        if (i != channel && bias->dim[i] != 1)
-            return false;
-    return true;
+    return ALL(int, i, bias->rank, i == channel || bias->dim[i] == 1);
 }
 
 // The vector that was reshaped to stand along the channels, or the constant computed as a vector.
@@ -184,28 +181,19 @@ static bool is_global(const struct making *m)
     for (int i = 2; i < x->rank; i++)
         if (kernel->ints[i - 2] != x->dim[i] || z->dim[i] != 1)
             return false;
-    for (uint32_t i = 0; i < pad->count; i++)
-        if (pad->ints[i])
-            return false;
-    return true;
+    return ALL(uint32_t, i, pad->count, !pad->ints[i]);
 }
 
 static bool has_known_size(const struct making *m)
 {
     const struct attribute_value *kernel = attribute_of(m, "kernel");
-    for (uint32_t i = 0; i < kernel->count; i++)
-        if (sizes_varies(&m->x->model->sizes, kernel->ints[i]))
-            return false;
-    return true;
+    return ALL(uint32_t, i, kernel->count, !sizes_varies(&m->x->model->sizes, kernel->ints[i]));
 }
 
 static bool is_dilated(const struct making *m)
 {
     const struct attribute_value *dilation = attribute_of(m, "dilation");
-    for (uint32_t i = 0; i < dilation->count; i++)
-        if (dilation->ints[i] != 1)
-            return true;
-    return false;
+    return ANY(uint32_t, i, dilation->count, dilation->ints[i] != 1);
 }
 
 bool make_pool(struct making *m, const struct row *row)

@@ -55,10 +55,7 @@ static bool is_shape_kept(const struct reading *r, const struct onnx_value_info 
     const struct onnx_list *dims = &b->shape->dimensions, *former = a->shape ? &a->shape->dimensions : NULL;
     if (dims->count != (size_t)type->rank || (former && former->count != dims->count))
         return false;
-    for (size_t i = 0; i < dims->count; i++)
-        if (!is_size_kept(r, former ? former->items[i] : NULL, dims->items[i], type->dim[i]))
-            return false;
-    return true;
+    return ALL(size_t, i, dims->count, is_size_kept(r, former ? former->items[i] : NULL, dims->items[i], type->dim[i]));
 }
 
 static bool is_input_kept(struct reading *r, const struct onnx_value_info *old, const struct onnx_value_info *new,

@@ -38,10 +38,7 @@ static bool read_the_same(const struct conversion *c, uint32_t earlier)
 {
     if (node_at(c, earlier)->inputs.count != c->n_inputs)
         return false;
-    for (uint32_t i = 0; i < c->n_inputs; i++)
-        if (!are_equal_inputs(c->model, c->model->node_inputs[earlier][i], c->inputs[i]))
-            return false;
-    return true;
+    return ALL(uint32_t, i, c->n_inputs, are_equal_inputs(c->model, c->model->node_inputs[earlier][i], c->inputs[i]));
 }
 
 static bool has_attribute_equal_to(struct arena *scratch, const struct onnx_node *n, const struct onnx_attribute *a)
@@ -54,10 +51,7 @@ static bool do_the_same(struct arena *scratch, const struct onnx_node *a, const 
 {
     if (strcmp(a->op_type.text, b->op_type.text) != 0 || a->attributes.count != b->attributes.count)
         return false;
-    for (size_t i = 0; i < a->attributes.count; i++)
-        if (!has_attribute_equal_to(scratch, b, a->attributes.items[i]))
-            return false;
-    return true;
+    return ALL(size_t, i, a->attributes.count, has_attribute_equal_to(scratch, b, a->attributes.items[i]));
 }
 
 static bool give_the_same_types(const struct imported_model *m, const struct imported_opaque *o, uint32_t n_outputs,
@@ -65,10 +59,7 @@ static bool give_the_same_types(const struct imported_model *m, const struct imp
 {
     if (o->n_outputs != n_outputs)
         return false;
-    for (uint32_t i = 0; i < n_outputs; i++)
-        if (!type_equal(graph_type(&m->graph, o->first_output + i), &types[i]))
-            return false;
-    return true;
+    return ALL(uint32_t, i, n_outputs, type_equal(graph_type(&m->graph, o->first_output + i), &types[i]));
 }
 
 static bool is_equal(const void *owner, uint32_t id, const void *key)

@@ -56,10 +56,7 @@ static void import_initializers(struct importer *im)
 
 static bool has_unknown_size(const struct type *t)
 {
-    for (int i = 0; i < t->rank; i++)
-        if (t->dim[i] < 0)
-            return true;
-    return t->rank == RANK_UNKNOWN;
+    return ANY(int, i, t->rank, t->dim[i] < 0) || t->rank == RANK_UNKNOWN;
 }
 
 static void import_input(struct importer *im, const struct onnx_value_info *info, const struct type *type)
@@ -124,12 +121,8 @@ static bool reads_what_varies(struct importer *im, const struct conversion *c)
 {
     uint32_t n_captured;
     const char **captured = names_captured_by(im, c->node, &n_captured);
-    bool reads = false;
-    for (uint32_t i = 0; i < c->n_inputs; i++)
-        reads = reads || varies(im, &c->node->inputs.items[i]);
-    for (uint32_t i = 0; i < n_captured; i++)
-        reads = reads || varies(im, &(struct onnx_string){captured[i], strlen(captured[i])});
-    return reads;
+    return ANY(uint32_t, i, c->n_inputs, varies(im, &c->node->inputs.items[i])) ||
+           ANY(uint32_t, i, n_captured, varies(im, &(struct onnx_string){captured[i], strlen(captured[i])}));
 }
 
 // A flag of the node's that is neither 0 nor 1; NULL: none. Runtimes take such a one for yes or for no, each by itself.
@@ -338,10 +331,8 @@ static bool fold_outputs(struct importer *im, struct conversion *c, struct graph
 
 static bool is_fresh(const struct conversion *c, struct graph_mark mark)
 {
-    for (uint32_t i = 0; i < c->n_outputs; i++)
-        if (c->outputs[i] != NO_TENSOR && c->model->graph.tensors.items[c->outputs[i]].producer < mark.nodes)
-            return false;
-    return true;
+    return !ANY(uint32_t, i, c->n_outputs,
+                c->outputs[i] != NO_TENSOR && c->model->graph.tensors.items[c->outputs[i]].producer < mark.nodes);
 }
 
 static void note_types(struct importer *im, struct conversion *c)

@@ -86,10 +86,7 @@ static bool resolve_pads(struct conversion *c, const struct type *x, struct wind
 // The standard lets a window that is larger than its image have no place; runtimes fail, or give it one.
 static bool fit_image(const struct windows *w, const struct type *x)
 {
-    for (int a = 0; a < w->n; a++)
-        if (x->dim[2 + a] + w->pad[a] + w->pad[w->n + a] < reach(w, a))
-            return false;
-    return true;
+    return !ANY(int, a, w->n, x->dim[2 + a] + w->pad[a] + w->pad[w->n + a] < reach(w, a));
 }
 
 // `kernel` is what the weights say, or NULL to read it from the attribute.

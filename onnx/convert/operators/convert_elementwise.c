@@ -209,10 +209,7 @@ static bool is_exponent_of_type(struct conversion *c, tensor_id exponent, enum d
         return true;
     if (!is_weight(c, exponent) || !constant_reals(c, exponent, SIZE_MAX, &values, &count))
         return false;
-    for (uint32_t i = 0; i < count; i++)
-        if (!(fabs(values[i]) <= largest_odd))
-            return false;
-    return true;
+    return ALL(uint32_t, i, count, fabs(values[i]) <= largest_odd);
 }
 
 // A square or a cube as products, which more kernels and rules know; of narrower types each would be rounded.
@@ -362,10 +359,7 @@ static bool is_within(const double *values, uint32_t count, enum dtype to)
 {
     double low = dtype_is_signed(to) ? -ldexp(1, 8 * (int)dtype_size(to) - 1) : 0;
     double high = ldexp(1, 8 * (int)dtype_size(to) - dtype_is_signed(to));
-    for (uint32_t i = 0; i < count; i++)
-        if (!(trunc(values[i]) >= low && values[i] < high))
-            return false;
-    return true;
+    return ALL(uint32_t, i, count, trunc(values[i]) >= low && values[i] < high);
 }
 
 // Does one type have all numbers of another?

@@ -1,8 +1,6 @@
 // Reductions and softmax.
 #include "onnx/convert/operators/convert_reduce.h"
 
-#include <math.h>
-
 bool read_axes(struct conversion *c, int rank, struct axes *ret_axes)
 {
     const int64_t *items;

@@ -103,10 +103,9 @@ static bool has_known_coordinates(struct conversion *c)
 {
     static const char *const modes[] = {"half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel",
                                         "half_pixel_symmetric"};
-    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
-        if (text_attribute_is(c, "coordinate_transformation_mode", modes[i], "half_pixel"))
-            return true;
-    return cannot(c, "its coordinates are not computed with");
+    return ANY(size_t, i, sizeof modes / sizeof modes[0],
+               text_attribute_is(c, "coordinate_transformation_mode", modes[i], "half_pixel")) ||
+           cannot(c, "its coordinates are not computed with");
 }
 
 #define ROUNDING_OF_RUNTIMES 1e-5   // of places, relative to 1 + the place

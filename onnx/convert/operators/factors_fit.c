@@ -91,10 +91,8 @@ bool factors_fit_weights(struct conversion *c, tensor_id weights, uint32_t n_fac
 {
     enum dtype dtype = type_of(c, weights)->dtype;
     const double *largest = largest_of_each(c, weights, run, n_factors);
-    for (uint32_t i = 0; largest && i < n_factors; i++)
-        if (!is_precise(dtype, factors[i]) || !is_precise(dtype, factors[i] * largest[i]))
-            return false;
-    return largest != NULL;
+    return largest &&
+           ALL(uint32_t, i, n_factors, is_precise(dtype, factors[i]) && is_precise(dtype, factors[i] * largest[i]));
 }
 
 bool sum_fits(struct conversion *c, tensor_id a, tensor_id b)
@@ -104,8 +102,5 @@ bool sum_fits(struct conversion *c, tensor_id a, tensor_id b)
 
 bool numbers_fit(enum dtype dtype, uint32_t n, const double *numbers)
 {
-    for (uint32_t i = 0; i < n; i++)
-        if (!is_finite_in(dtype, numbers[i]))
-            return false;
-    return true;
+    return ALL(uint32_t, i, n, is_finite_in(dtype, numbers[i]));
 }

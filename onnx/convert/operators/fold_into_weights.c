@@ -222,10 +222,8 @@ static bool fit_transposed(struct conversion *c, tensor_id kernel, int64_t group
 {
     const struct type *type = type_of(c, kernel);
     uint32_t of_group = (uint32_t)type->dim[1];
-    bool fits = true;
-    for (uint32_t g = 0; fits && g < groups; g++)
-        fits = factors_fit_weights(c, kernel, of_group, factors + g * of_group, (uint32_t)entries_behind(type, 1));
-    return fits;
+    return ALL(uint32_t, g, groups,
+               factors_fit_weights(c, kernel, of_group, factors + g * of_group, (uint32_t)entries_behind(type, 1)));
 }
 
 static tensor_id scaled_transposed(struct conversion *c, tensor_id kernel, int64_t groups, const double *factors)
@@ -287,10 +285,7 @@ bool give_normalized(struct conversion *c, uint32_t input, const struct channel_
 static bool varies_along(const struct type *t, const struct type *x, int axis)
 {
     int own = axis - (x->rank - t->rank);
-    bool is_so = own >= 0 && t->rank <= x->rank;
-    for (int i = 0; is_so && i < t->rank; i++)
-        is_so = t->dim[i] == (i == own ? x->dim[axis] : 1);
-    return is_so;
+    return own >= 0 && t->rank <= x->rank && ALL(int, i, t->rank, t->dim[i] == (i == own ? x->dim[axis] : 1));
 }
 
 static bool read_numbers(struct conversion *c, uint32_t input, uint32_t numbers, int axis, uint32_t *ret_count,

@@ -82,10 +82,7 @@ static bool have_equal_attribute(const struct conversion *c, node_id a, node_id 
 static bool has_strides_of_one(const struct conversion *c, node_id n)
 {
     const struct attribute_value *strides = attribute_at(c, n, ROLE_STRIDE);
-    for (uint32_t i = 0; i < strides->count; i++)
-        if (strides->ints[i] != 1)
-            return false;
-    return true;
+    return ALL(uint32_t, i, strides->count, strides->ints[i] == 1);
 }
 
 // The place of the window of `small` in that of `large`, as pads of its kernel. False: it reaches out of it.

@@ -209,10 +209,8 @@ static bool is_same_node(struct lockstep *l, node_id n)
         if (!is_same_attribute(l, n, i))
             return false;
     derive_sizes(l, n);
-    for (uint32_t i = 0; i < first->n_outputs; i++)
-        if (!have_one_type(l, first->first_output + i))
-            return false;
-    return reads_same(l, n) && cuts_fixed_axes(l, n) && has_form(l, n);
+    return ALL(uint32_t, i, first->n_outputs, have_one_type(l, first->first_output + i)) && reads_same(l, n) &&
+           cuts_fixed_axes(l, n) && has_form(l, n);
 }
 
 static bool have_same_nodes(struct lockstep *l)
@@ -240,10 +238,7 @@ static bool have_same_outputs(const struct lockstep *l)
 
 static bool reads_values(const struct lockstep *l)
 {
-    for (uint32_t i = 0; i < l->c[0].n_inputs; i++)
-        if (known_at(l, 0, l->c[0].inputs[i]))
-            return true;
-    return false;
+    return ANY(uint32_t, i, l->c[0].n_inputs, known_at(l, 0, l->c[0].inputs[i]));
 }
 
 // Weights stand for the inputs that are known.
@@ -298,10 +293,8 @@ static bool convert_everywhere(struct lockstep *l, uint32_t index, enum attempt 
 
 static bool reads_constants(struct lockstep *l)
 {
-    for (uint32_t i = 0; i < l->c[0].n_inputs; i++)
-        if (l->c[0].inputs[i] != NO_TENSOR && !is_constant(&l->c[0], l->c[0].inputs[i]))
-            return false;
-    return true;
+    return ALL(uint32_t, i, l->c[0].n_inputs,
+               l->c[0].inputs[i] == NO_TENSOR || is_constant(&l->c[0], l->c[0].inputs[i]));
 }
 
 static bool makes_equal_types(const struct lockstep *l)
@@ -343,10 +336,8 @@ static bool is_cut_by_values(const struct lockstep *l)
 
 static bool makes_weight(const struct lockstep *l)
 {
-    for (uint32_t i = 0; i < l->c[0].n_outputs; i++)
-        if (l->c[0].outputs[i] != NO_TENSOR && weight_of(l->models[0], l->c[0].outputs[i]))
-            return true;
-    return false;
+    return ANY(uint32_t, i, l->c[0].n_outputs,
+               l->c[0].outputs[i] != NO_TENSOR && weight_of(l->models[0], l->c[0].outputs[i]));
 }
 
 static bool is_same_everywhere(struct lockstep *l)
@@ -515,19 +506,13 @@ static bool value_depends(const struct lockstep *l, tensor_id t, uint32_t symbol
 {
     const struct type *type = graph_type(graph_of(l, 0), t);
     const int64_t *value = type->dtype == DTYPE_I64 ? known_at(l, 0, t) : NULL;
-    for (int64_t i = 0; value && i < type_elements(type); i++)
-        if (sizes_depends(l->sizes, value[i], symbol))
-            return true;
-    return false;
+    return value && ANY(int64_t, i, type_elements(type), sizes_depends(l->sizes, value[i], symbol));
 }
 
 static bool type_depends(const struct lockstep *l, tensor_id t, uint32_t symbol)
 {
     const struct type *type = graph_type(graph_of(l, 0), t);
-    for (int i = 0; i < type->rank; i++)
-        if (sizes_depends(l->sizes, type->dim[i], symbol))
-            return true;
-    return false;
+    return ANY(int, i, type->rank, sizes_depends(l->sizes, type->dim[i], symbol));
 }
 
 static bool node_depends(const struct lockstep *l, uint32_t symbol)

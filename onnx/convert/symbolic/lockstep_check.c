@@ -87,10 +87,7 @@ static bool agrees_on(struct trial *t, const struct onnx_string *name)
 
 static bool agree_on_all(struct trial *t, const struct onnx_string *names, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        if (!agrees_on(t, &names[i]))
-            return false;
-    return true;
+    return ALL(size_t, i, n, agrees_on(t, &names[i]));
 }
 
 // --- one binding -----------------------------------------------------------------------------------------------------
@@ -113,13 +110,9 @@ static bool is_cut_to_nothing(const struct trial *t, const struct onnx_node *n)
 // Is there a node that fails here, and whose operands fit at the probes?
 static bool cannot_run(const struct trial *t)
 {
-    for (size_t i = 0; i < t->there.im.unfit.count; i++)
-        if (is_typed_at_probes(t, t->there.im.unfit.items[i]))
-            return true;
-    for (size_t i = 0; i < t->there.im.source->nodes.count; i++)
-        if (is_typed_at_probes(t, (uint32_t)i) && is_cut_to_nothing(t, t->there.im.source->nodes.items[i]))
-            return true;
-    return false;
+    return ANY(size_t, i, t->there.im.unfit.count, is_typed_at_probes(t, t->there.im.unfit.items[i])) ||
+           ANY(size_t, i, t->there.im.source->nodes.count,
+               is_typed_at_probes(t, (uint32_t)i) && is_cut_to_nothing(t, t->there.im.source->nodes.items[i]));
 }
 
 // Nodes that make something else than was said out of what was said.

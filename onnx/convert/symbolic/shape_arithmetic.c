@@ -118,10 +118,7 @@ static bool has_fixed_places(const struct lockstep *l)
 static bool holds_for_entries(struct lockstep *l, bool (*holds)(struct lockstep *l, int64_t entry))
 {
     int64_t n = entries_of_inputs(l);
-    for (int64_t i = 0; i < n; i++)
-        if (!holds(l, i))
-            return false;
-    return true;
+    return ALL(int64_t, i, n, holds(l, i));
 }
 
 bool makes_integers(const struct lockstep *l)

@@ -148,9 +148,7 @@ static void finish(struct search *s)
 
 static uint64_t most_work(const struct search_options *options, const struct whole *w)
 {
-    int64_t n_nodes = 0;
-    for (node_id n = 0; n < w->graph.nodes.count; n++)
-        n_nodes += !w->index.is_weight[n];
+    int64_t n_nodes = COUNT(node_id, n, w->graph.nodes.count, !w->index.is_weight[n]);
     int64_t n_more = n_nodes > options->usual_nodes ? n_nodes - options->usual_nodes : 0;
     return (uint64_t)(options->work_per_graph * options->budget + options->work_per_node * n_more);
 }

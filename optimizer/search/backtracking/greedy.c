@@ -4,8 +4,6 @@
 
 #include "optimizer/search/backtracking/proposals.h"
 
-#include <math.h>
-
 static bool claim_nodes(bool *claimed, const struct match *m)
 {
     for (uint32_t i = 0; i < m->rule->n_source_nodes; i++)

@@ -41,9 +41,8 @@ static void note_movement(const struct graph *before, size_t n_before, const str
         ret->tensors[t] = is_replaced[t] ? NO_TENSOR : map[t];
     for (node_id n = 0; n < before->nodes.count; n++) {
         const struct node *node = &before->nodes.items[n];
-        bool is_same = node->n_outputs > 0, is_changed = n >= n_before;
-        for (uint32_t i = 0; i < node->n_inputs; i++)
-            is_changed = is_changed || is_replaced[graph_inputs(before, n)[i]];
+        bool is_same = node->n_outputs > 0,
+             is_changed = n >= n_before || ANY(uint32_t, i, node->n_inputs, is_replaced[graph_inputs(before, n)[i]]);
         for (uint32_t i = 0; i < node->n_outputs; i++)
             is_same = is_same && !is_replaced[node->first_output + i];
         tensor_id moved = node->n_outputs ? map[node->first_output] : NO_TENSOR;

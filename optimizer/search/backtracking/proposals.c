@@ -86,10 +86,7 @@ bool whole_allows(struct whole *w, const struct match *m, const struct graph *g)
 
 static bool has_touched_node(const struct whole *w, const struct match *m)
 {
-    for (uint32_t i = 0; i < m->rule->n_source_nodes; i++)
-        if (w->touched[m->nodes[i]])
-            return true;
-    return false;
+    return ANY(uint32_t, i, m->rule->n_source_nodes, w->touched[m->nodes[i]]);
 }
 
 static void propose(struct whole *w, const struct match *m, double change)
@@ -183,10 +180,7 @@ static void take_again(void *context, const struct match *m, size_t tag, enum ou
 
 static bool has_node_near(const struct match *m, const bool *near)
 {
-    for (uint32_t i = 0; i < m->rule->n_source_nodes; i++)
-        if (near[m->nodes[i]])
-            return true;
-    return false;
+    return ANY(uint32_t, i, m->rule->n_source_nodes, near[m->nodes[i]]);
 }
 
 // Most of what is near a change does not improve and never will, and what is near changes again with the next adoption.

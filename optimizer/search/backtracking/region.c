@@ -33,14 +33,9 @@ struct extraction {
     VEC(struct pair) pairs;   // tensors of g and where they are in the region
 };
 
-static bool is_id(const void *owner, uint32_t id, const void *key)
-{
-    return id == *(const uint32_t *)key;
-}
-
 static bool is_member(const struct extraction *x, node_id n)
 {
-    return table_find(&x->member_ids, n, is_id, NULL, &n) != TABLE_NONE;
+    return table_find(&x->member_ids, n, NULL, NULL, NULL) != TABLE_NONE;
 }
 
 static void add_member(struct extraction *x, node_id n)
@@ -96,15 +91,9 @@ static void collect_members(struct extraction *x, const struct match *m)
 
 // --- the graph -------------------------------------------------------------------------------------------------------
 
-static bool has_from(const void *owner, uint32_t id, const void *key)
-{
-    const struct extraction *x = owner;
-    return x->pairs.items[id].from == *(const tensor_id *)key;
-}
-
 static tensor_id find_moved(const struct extraction *x, tensor_id t)
 {
-    uint32_t found = table_find(&x->tensor_ids, t, has_from, x, &t);
+    uint32_t found = table_find(&x->tensor_ids, t, NULL, NULL, NULL);
     return found == TABLE_NONE ? NO_TENSOR : x->pairs.items[found].to;
 }
 
@@ -256,10 +245,8 @@ static bool reads_at_site(const struct graph *region, const struct site *s, cons
                           node_id there, bool is_swapped)
 {
     const tensor_id *inputs = graph_inputs(region, n), *found = graph_inputs(g, there);
-    for (uint32_t i = 0; i < region->nodes.items[n].n_inputs; i++)
-        if (s->tensors.items[inputs[i]] != found[is_swapped ? 1 - i : i])
-            return false;
-    return true;
+    return ALL(uint32_t, i, region->nodes.items[n].n_inputs,
+               s->tensors.items[inputs[i]] == found[is_swapped ? 1 - i : i]);
 }
 
 static bool is_node_at(const struct graph *region, const struct site *s, const struct graph *g, node_id n)
@@ -284,10 +271,8 @@ static bool is_node_at(const struct graph *region, const struct site *s, const s
 
 bool region_is_at(const struct graph *region, const struct site *s, const struct graph *g)
 {
-    bool is_there = s->tensors.count == region->tensors.count;
-    for (node_id n = 0; is_there && n < region->nodes.count; n++)
-        is_there = is_node_at(region, s, g, n);
-    return is_there;
+    return s->tensors.count == region->tensors.count &&
+           ALL(node_id, n, region->nodes.count, is_node_at(region, s, g, n));
 }
 
 // --- what is new -----------------------------------------------------------------------------------------------------
@@ -296,10 +281,7 @@ static bool reads_what_stands_for(const struct rewritten *r, node_id n, node_id 
 {
     uint32_t n_inputs = r->graph->nodes.items[n].n_inputs;
     const tensor_id *inputs = graph_inputs(r->graph, n), *wanted = graph_inputs(r->region, of_region);
-    for (uint32_t i = 0; i < n_inputs; i++)
-        if (r->stands_for[inputs[i]] != wanted[is_swapped ? 1 - i : i])
-            return false;
-    return true;
+    return ALL(uint32_t, i, n_inputs, r->stands_for[inputs[i]] == wanted[is_swapped ? 1 - i : i]);
 }
 
 node_id rewritten_node_of_region(const struct rewritten *r, node_id n)
@@ -340,9 +322,7 @@ bool region_claim(const struct rewritten *r, const struct site *s, const struct 
 {
     LOCAL_ARRAY(node_id, nodes, r->region->nodes.count + 1);
     size_t count = region_list_replaced(r, s, g, nodes);
-    bool is_free = true;
-    for (size_t i = 0; i < count; i++)
-        is_free = is_free && !claimed[nodes[i]];
+    bool is_free = ALL(size_t, i, count, !claimed[nodes[i]]);
     for (size_t i = 0; is_free && i < count; i++)
         claimed[nodes[i]] = true;
     return is_free;

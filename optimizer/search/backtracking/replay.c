@@ -70,10 +70,7 @@ static bool find_same_match(struct reuse *u, uint32_t state, const struct search
 
 static bool is_known_end(const struct reuse *u, uint32_t state)
 {
-    for (size_t i = 0; i < u->ends.count; i++)
-        if (u->ends.items[i] == state)
-            return true;
-    return false;
+    return ANY(size_t, i, u->ends.count, u->ends.items[i] == state);
 }
 
 // Is every step of the chain allowed?

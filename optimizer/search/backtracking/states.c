@@ -152,9 +152,7 @@ static tensor_id *follow_tensors(const struct state *parent, const struct graph 
         if (map[new[i]] != NO_TENSOR)
             stands_for[map[new[i]]] = parent->stands_for[old[i]];
     for (tensor_id t = 0; t < parent->graph.tensors.count; t++) {
-        bool is_old = false;
-        for (uint32_t i = 0; i < n; i++)
-            is_old = is_old || old[i] == t;
+        bool is_old = ANY(uint32_t, i, n, old[i] == t);
         if (!is_old && map[t] != NO_TENSOR && parent->stands_for[t] != NO_TENSOR)
             stands_for[map[t]] = parent->stands_for[t];
     }

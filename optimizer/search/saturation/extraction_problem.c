@@ -78,10 +78,7 @@ static void choose_oldest(const struct posing *p, uint32_t *ret_choice)
 
 static bool is_among(const uint64_t *numbers, uint32_t n, uint64_t number)
 {
-    for (uint32_t i = 0; i < n; i++)
-        if (numbers[i] == number)
-            return true;
-    return false;
+    return ANY(uint32_t, i, n, numbers[i] == number);
 }
 
 static uint32_t count_unknown(const struct posing *p, const uint32_t *choice)
@@ -189,10 +186,7 @@ static double cost_of_first(const struct posing *p)
 
 static bool has_equal_costs(const struct extraction_problem *p, const struct extraction_problem *other)
 {
-    for (uint32_t n = 0; n < p->n_nodes; n++)
-        if (p->nodes.items[n].cost != other->nodes.items[n].cost)
-            return false;
-    return true;
+    return ALL(uint32_t, n, p->n_nodes, p->nodes.items[n].cost == other->nodes.items[n].cost);
 }
 
 const struct candidate *candidates_find_cheapest(const struct candidates *c, uint32_t most_unknown)

@@ -24,10 +24,7 @@ static bool is_weight(const struct egraph *e, eclass_id c)
 
 static bool is_constant(const struct egraph *e, enode_id n)
 {
-    for (uint32_t i = 0; i < e->nodes.items[n].n_children; i++)
-        if (!is_weight(e, egraph_edges(e, n)[i].child))
-            return false;
-    return true;
+    return ALL(uint32_t, i, e->nodes.items[n].n_children, is_weight(e, egraph_edges(e, n)[i].child));
 }
 
 static bool is_computed(const struct egraph *e, enode_id n)

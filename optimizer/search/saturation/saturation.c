@@ -54,10 +54,7 @@ static bool is_rule_used(void *context, const struct rule *r)
     const struct saturation *s = context;
     if (s->options->is_chosen && !s->options->is_chosen[r->number])
         return false;
-    for (size_t i = 0; i < s->found->refuted.count; i++)
-        if (s->found->refuted.items[i] == r)
-            return false;
-    return true;
+    return ALL(size_t, i, s->found->refuted.count, s->found->refuted.items[i] != r);
 }
 
 static bool is_interrupted(void *context)
