@@ -38,7 +38,7 @@ bool cpu_find_kernel(const struct step_request *r, const char *text, void *ret_r
     struct program program;
     struct error ignored;
     void *run = NULL;
-    if (programs_find(r->backend->programs, &text, 1, &program, &ignored))
+    if (programs_find(r->backend->programs, text, &program, &ignored))
         run = program_function(&program, "run");
     memcpy(ret_run, &run, sizeof run);
     return run != NULL;

@@ -28,7 +28,7 @@
 #define SEAL_SIZE 80
 #define SEAL "\ntaso program "
 #define SEAL_VERSION SEAL "2 "
-#define MOST_TEXTS 64     // that are asked for at a time
+#define MOST_TEXTS 64     // that are compiled at a time
 #define MOST_WAITING 24   // with those that others wait for: a compiler takes seconds for more
 #define MOST_UNITS 4
 
@@ -459,39 +459,23 @@ static bool compile_with_waiting(struct programs *p, id_list *list, size_t most,
     return compile_and_load(p, list->items, list->count, error);
 }
 
-// Others that waited may fail, which is no failure of these.
-static bool find(struct programs *p, const char *const *texts, size_t n, struct program *ret_programs,
-                 struct error *error)
+// Others that waited may fail, which is no failure of this one.
+bool programs_find(struct programs *p, const char *text, struct program *ret_program, struct error *error)
 {
-    uint32_t ids[MOST_TEXTS];
-    bool is_done = true;
     LOCAL_LIST(id_list, new);
     struct error own = {0};
     error_set_code(&own, EXIT_UNSUPPORTED, NULL, "this program could not be made before");
-    for (size_t i = 0; i < n; i++) {
-        ids[i] = note(p, texts[i]);
-        take_if_waiting(p, ids[i], &new);
-    }
+    pthread_mutex_lock(&p->lock);
+    uint32_t id = note(p, text);
+    take_if_waiting(p, id, &new);
     if (new.count)
         compile_with_waiting(p, &new, MOST_WAITING, &own);
-    for (size_t i = 0; i < n; i++) {
-        ret_programs[i] = p->entries.items[ids[i]].program;
-        is_done = is_done && p->entries.items[ids[i]].is_there;
-    }
-    if (!is_done)
-        *error = own;
-    return is_done;
-}
-
-bool programs_find(struct programs *p, const char *const *texts, size_t n, struct program *ret_programs,
-                   struct error *error)
-{
-    bool is_done = true;
-    pthread_mutex_lock(&p->lock);
-    for (size_t i = 0; i < n && is_done; i += MOST_TEXTS)
-        is_done = find(p, texts + i, n - i < MOST_TEXTS ? n - i : MOST_TEXTS, ret_programs + i, error);
+    *ret_program = p->entries.items[id].program;
+    bool is_there = p->entries.items[id].is_there;
     pthread_mutex_unlock(&p->lock);
-    return is_done;
+    if (!is_there)
+        *error = own;
+    return is_there;
 }
 
 void programs_expect(struct programs *p, const char *text)

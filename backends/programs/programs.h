@@ -32,11 +32,9 @@ struct program {
     void *library;
     char prefix[48];
 };
-// Finds the program of every text; those that are not there yet are compiled together, in a unit for
-// each processor. False: of one at least there is none, for the reason that the error has; it stays so, and nothing is
-// tried again. Others of its unit are compiled without it.
-bool programs_find(struct programs *p, const char *const *texts, size_t n, struct program *ret_programs,
-                   struct error *error);
+// Finds the program of a text; what is not there yet is compiled. False: there is none, for the reason that the error
+// has; it stays so, and nothing is tried again. Others of its unit are compiled without it.
+bool programs_find(struct programs *p, const char *text, struct program *ret_program, struct error *error);
 // Notes a text that will be asked for. Those of such texts that are not there are compiled with the next one that is
 // asked for and has to be, in as many units as there are processors; or now.
 void programs_expect(struct programs *p, const char *text);

@@ -149,7 +149,7 @@ static void check_trial(struct programs *service, struct trial *t)
     int64_t n = t->sizes.products * t->sizes.rows * t->sizes.depth;
     attention_print(&text, &t->d);
     const char *chars = text.chars;
-    if (!programs_find(service, &chars, 1, &program, &error))
+    if (!programs_find(service, chars, &program, &error))
         fail_msg("%s", error.message);
     void *address = program_function(&program, "run");
     memcpy(&run, &address, sizeof run);

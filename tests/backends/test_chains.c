@@ -215,7 +215,7 @@ static void kernels_are_compiled(void **state)
         assert_true(chain_complete(&d));
         chain_print(&text, &d);
         const char *chars = text.chars;
-        if (machines[i / 3].is_here && !programs_find(service, &chars, 1, &program, &error))
+        if (machines[i / 3].is_here && !programs_find(service, chars, &program, &error))
             fail_msg("%s", error.message);
         programs_close(service);
     }

@@ -275,7 +275,7 @@ static void find_kernel(struct programs *service, const struct trial *t, struct 
     struct error error = {0};
     winograd_print(&text, &t->d, &t->s);
     const char *chars = text.chars;
-    if (!programs_find(service, &chars, 1, ret_program, &error))
+    if (!programs_find(service, chars, ret_program, &error))
         fail_msg("%s", error.message);
 }
 
@@ -558,7 +558,7 @@ static void run_one_function(struct programs *service, const struct machine *m, 
     one_function_init(&f, fn, reduces);
     assert_true(rows_print(&text, &f.step, m->lanes, &k));
     const char *chars = text.chars;
-    if (!programs_find(service, &chars, 1, &program, &error))
+    if (!programs_find(service, chars, &program, &error))
         fail_msg("%s", error.message);
     void *address = program_function(&program, "run");
     memcpy(&run, &address, sizeof run);

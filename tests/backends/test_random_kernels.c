@@ -37,7 +37,7 @@ static void *function_of(struct programs *service, const struct text *text)
     struct program program;
     struct error error = {0};
     const char *chars = text->chars;
-    if (!programs_find(service, &chars, 1, &program, &error))
+    if (!programs_find(service, chars, &program, &error))
         fail_msg("%s\n%s", error.message, chars);
     return program_function(&program, "run");
 }

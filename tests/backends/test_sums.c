@@ -147,7 +147,7 @@ static void check_case(struct programs *programs, const char *text, bool is_turn
     if (!sums_print(&kernel, &t.d, strides, &t.arena))
         fail_msg("there is no kernel of\n%s", text);
     const char *chars = kernel.chars;
-    if (!programs_find(programs, &chars, 1, &program, &error))
+    if (!programs_find(programs, chars, &program, &error))
         fail_msg("%s\n%s", error.message, chars);
     void *address = program_function(&program, "run");
     memcpy(&run, &address, sizeof run);

@@ -135,7 +135,7 @@ static void run_kernel(struct programs *service, const struct trial *t, struct v
     const float *operands[3] = {NULL, v->bias, v->residual};
     tile_print(&text, &t->d, &t->s);
     const char *chars = text.chars;
-    if (!programs_find(service, &chars, 1, &program, &error))
+    if (!programs_find(service, chars, &program, &error))
         fail_msg("%s", error.message);
     void *address = program_function(&program, "run");
     memcpy(&run, &address, sizeof run);

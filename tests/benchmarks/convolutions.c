@@ -152,7 +152,7 @@ static void add_generated(struct bench *b, int m, int tiles, bool is_last)
     snprintf(c->name, sizeof c->name, "m:%d tiles:%d%s", m, tiles, is_last ? " last" : "");
     winograd_print(&text, &d, &schedule);
     const char *chars = text.chars;
-    if (programs_find(b->programs, &chars, 1, &program, &error)) {
+    if (programs_find(b->programs, chars, &program, &error)) {
         void *address = program_function(&program, "run");
         memcpy(&c->run, &address, sizeof c->run);
         c->numbers = arena_array(&b->arena, int64_t, winograd_n_numbers(&d));
