@@ -1,15 +1,15 @@
 // Union-find over tensors by operators that keep ranks, and ranks that lists of attributes leave.
 #include "instances/rank_classes.h"
 
-#include "core/memory/small_union_find.h"
+#include "core/memory/union_find.h"
 #include <string.h>
 
 struct making {
     const struct pattern *p;
-    uint16_t parents[MAX_RANK_CLASSES];   // variables stand behind the nodes
+    uint32_t parents[MAX_RANK_CLASSES];   // variables stand behind the nodes
 };
 
-static uint8_t find(const struct making *m, uint32_t item)
+static uint8_t find(struct making *m, uint32_t item)
 {
     return (uint8_t)union_find_root(m->parents, item);
 }

@@ -7,18 +7,10 @@
 #include "backends/planning/planner_parts.h"
 #include "backends/planning/planner_state.h"
 #include "core/memory/arena.h"
+#include "core/memory/union_find.h"
 #include <string.h>
 
 // --- images ----------------------------------------------------------------------------------------------------------
-
-// Tensors of which one is made from the other at the same places, as sets: each knows another one of its set, or
-// itself.
-static tensor_id first_of_set(tensor_id *sets, tensor_id t)
-{
-    while (sets[t] != t)
-        t = sets[t] = sets[sets[t]];
-    return t;
-}
 
 // The same places, or the same channels of other places: a part of an image, or images side by side.
 static bool hold_like_images(const struct type *a, const struct type *b)
@@ -28,6 +20,7 @@ static bool hold_like_images(const struct type *a, const struct type *b)
     return a->dim[1] == b->dim[1] || memcmp(&a->dim[2], &b->dim[2], sizeof a->dim[0] * (size_t)(a->rank - 2)) == 0;
 }
 
+// Tensors of which one is made from the other at the same places are one set.
 static void join_tensors(const struct planner *p, node_id id, tensor_id *sets)
 {
     const struct node *n = &p->g->nodes.items[id];
@@ -35,7 +28,7 @@ static void join_tensors(const struct planner *p, node_id id, tensor_id *sets)
         for (uint32_t k = 0; k < n->n_outputs; k++) {
             tensor_id x = graph_inputs(p->g, id)[i], z = n->first_output + k;
             if (hold_like_images(graph_type(p->g, x), graph_type(p->g, z)))
-                sets[first_of_set(sets, x)] = first_of_set(sets, z);
+                union_find_join(sets, x, z);
         }
 }
 
@@ -56,8 +49,7 @@ void planner_mark_images(struct planner *p, const bool *live)
         return;
     tensor_id *sets = arena_array(p->arena, tensor_id, p->g->tensors.count + 1);
     bool *has_image = arena_array(p->arena, bool, p->g->tensors.count + 1);
-    for (tensor_id t = 0; t < p->g->tensors.count; t++)
-        sets[t] = t;
+    union_find_init(sets, (uint32_t)p->g->tensors.count);
     for (node_id id = 0; id < p->g->nodes.count; id++) {
         if (!live[id] || (p->g->nodes.items[id].op->flags & OPERATOR_IS_LEAF))
             continue;
@@ -65,9 +57,9 @@ void planner_mark_images(struct planner *p, const bool *live)
         mark_operands(p, id);
     }
     for (tensor_id t = 0; t < p->g->tensors.count; t++)
-        has_image[first_of_set(sets, t)] |= p->tensors[t].is_image;
+        has_image[union_find_root(sets, t)] |= p->tensors[t].is_image;
     for (tensor_id t = 0; t < p->g->tensors.count; t++)
-        p->tensors[t].is_image = has_image[first_of_set(sets, t)];
+        p->tensors[t].is_image = has_image[union_find_root(sets, t)];
 }
 
 // --- choices ---------------------------------------------------------------------------------------------------------

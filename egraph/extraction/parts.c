@@ -2,6 +2,7 @@
 // most, are crossed with the selections of the next one; the k cheapest of all are among those.
 #include "egraph/extraction/parts.h"
 #include "core/memory/arena.h"
+#include "core/memory/union_find.h"
 #include "core/system/clock.h"
 #include "egraph/extraction/incumbent.h"
 #include <math.h>
@@ -35,21 +36,15 @@ struct found {   // in one part
 
 static uint32_t find_head(struct parts *p, uint32_t class_id)
 {
-    while (p->head[class_id] != class_id)
-        class_id = p->head[class_id] = p->head[p->head[class_id]];
-    return class_id;
+    return union_find_root(p->head, class_id);
 }
 
 static void join_classes(struct parts *p)
 {
-    for (uint32_t c = 0; c < p->problem->n_classes; c++)
-        p->head[c] = c;
+    union_find_init(p->head, p->problem->n_classes);
     for (uint32_t n = 0; n < p->problem->n_nodes; n++)
-        for (uint32_t i = 0; i < extraction_n_children(p->problem, n); i++) {
-            uint32_t a = find_head(p, p->problem->nodes.items[n].class_id);
-            uint32_t b = find_head(p, extraction_children(p->problem, n)[i]);
-            p->head[a < b ? b : a] = a < b ? a : b;
-        }
+        for (uint32_t i = 0; i < extraction_n_children(p->problem, n); i++)
+            union_find_join(p->head, p->problem->nodes.items[n].class_id, extraction_children(p->problem, n)[i]);
 }
 
 static int compare_parts(const void *a, const void *b)

@@ -1,6 +1,7 @@
 // Classes are connected level by level; a pair of parts that stays apart is an equation, and all is connected anew.
 #include "generator/reduce/minimal_equations.h"
 
+#include "core/memory/union_find.h"
 #include "core/system/interrupt.h"
 #include "generator/reduce/derive.h"
 #include "generator/reduce/prune.h"
@@ -30,9 +31,7 @@ static bool is_reached(const void *owner, uint32_t id, const void *step)
 
 uint32_t parts_find(struct parts *p, uint32_t member)
 {
-    while (p->parent[member] != member)
-        member = p->parent[member] = p->parent[p->parent[member]];
-    return member;
+    return union_find_root(p->parent, member);
 }
 
 static uint32_t part_of(const struct view *v, uint32_t i)
@@ -346,8 +345,7 @@ struct evaluation_cache *reduction_calls(const struct reduction *r)
 static void parts_init(struct parts *p, size_t count)
 {
     *p = (struct parts){mem_new_array(uint32_t, count), count};
-    for (size_t i = 0; i < count; i++)
-        p->parent[i] = (uint32_t)i;
+    union_find_init(p->parent, (uint32_t)count);
 }
 
 void class_reduction_init(struct reduction *r, struct family_types *u, const struct findings *findings, uint64_t seed,

@@ -144,22 +144,23 @@ static bool has_shape(const struct type *t, int rank, const int64_t *dim)
     return type_equal_shape(t, &wanted);
 }
 
-tensor_id broadcast_to(struct conversion *c, tensor_id x, int rank, const int64_t *dim)
+static tensor_id give_shape(struct conversion *c, enum operator_id op, tensor_id x, int rank, const int64_t *dim)
 {
     if (x == NO_TENSOR || has_shape(type_of(c, x), rank, dim))
         return x;
-    struct application a = application_of(c, OP_BROADCAST);
+    struct application a = application_of(c, op);
     set_ints(c, &a, "shape", (uint32_t)rank, dim);
     return apply1(c, &a, x);
 }
 
+tensor_id broadcast_to(struct conversion *c, tensor_id x, int rank, const int64_t *dim)
+{
+    return give_shape(c, OP_BROADCAST, x, rank, dim);
+}
+
 tensor_id reshape_to(struct conversion *c, tensor_id x, int rank, const int64_t *dim)
 {
-    if (x == NO_TENSOR || has_shape(type_of(c, x), rank, dim))
-        return x;
-    struct application a = application_of(c, OP_RESHAPE);
-    set_ints(c, &a, "shape", (uint32_t)rank, dim);
-    return apply1(c, &a, x);
+    return give_shape(c, OP_RESHAPE, x, rank, dim);
 }
 
 tensor_id transpose_by(struct conversion *c, tensor_id x, const int64_t *perm)

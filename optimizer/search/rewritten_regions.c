@@ -4,6 +4,7 @@
 
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"
+#include "core/memory/union_find.h"
 #include "graph/graph_whole.h"
 #include <string.h>
 
@@ -48,13 +49,6 @@ static bool is_as_before(const struct rewritten_regions *r, node_id n)
 
 // --- regions ---------------------------------------------------------------------------------------------------------
 
-static node_id root_of(node_id *root, node_id n)
-{
-    while (root[n] != n)
-        n = root[n] = root[root[n]];
-    return n;
-}
-
 // Each by the least of its nodes.
 static void join_by_new_values(const struct rewritten_regions *r, const bool *is_new, node_id *root)
 {
@@ -62,17 +56,15 @@ static void join_by_new_values(const struct rewritten_regions *r, const bool *is
         for (uint32_t i = 0; is_new[n] && i < r->after->nodes.items[n].n_inputs; i++) {
             tensor_id t = graph_inputs(r->after, n)[i];
             node_id maker = r->after->tensors.items[t].producer;
-            if (r->counterpart[t] != NO_TENSOR || !is_new[maker])
-                continue;
-            node_id a = root_of(root, maker), b = root_of(root, n);
-            root[a > b ? a : b] = a > b ? b : a;
+            if (r->counterpart[t] == NO_TENSOR && is_new[maker])
+                union_find_join(root, maker, n);
         }
 }
 
 static void number_regions(struct rewritten_regions *r, const bool *is_new, node_id *root)
 {
     for (node_id n = 0; n < r->after->nodes.count; n++) {
-        node_id first = is_new[n] ? root_of(root, n) : NO_NODE;
+        node_id first = is_new[n] ? union_find_root(root, n) : NO_NODE;
         r->of_node[n] = first == NO_NODE ? NO_REGION : first == n ? (uint32_t)r->count++ : r->of_node[first];
     }
 }
