@@ -1,22 +1,9 @@
 // One row per element type with a C type; the two halves that C lacks go through float.
 #include "expressions/elements.h"
 
+#include "core/numbers/float_bits.h"
 #include <math.h>
 #include <string.h>
-
-static uint32_t bits_of_float(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static float float_of_bits(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
 
 float half_to_float(uint16_t bits)
 {

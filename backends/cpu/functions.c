@@ -9,6 +9,7 @@
 // On x86 all of it is compiled twice, and the processor asked which one it takes.
 #include "backends/cpu/functions.h"
 
+#include "core/numbers/float_bits.h"
 #include "core/system/vector_code.h"
 #include "expressions/elements.h"
 #include <math.h>
@@ -18,20 +19,6 @@
 #define EACH_ENTRY _Pragma("omp simd") for (int64_t i = 0; i < n; i++)
 
 // --- transcendental functions ----------------------------------------------------------------------------------------
-
-INLINED float float_from_bits(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-INLINED uint32_t bits_from_float(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
 
 // exp(r) - 1 for |r| <= ln(2) / 2
 INLINED float short_expm1(float r)
@@ -59,7 +46,7 @@ INLINED float split_exponent(float x, float *ret_rest)
 INLINED float power_of_2(float n)
 {
     const float biased_rounder = 12583039.0f;
-    return float_from_bits(bits_from_float(n + biased_rounder) << 23);
+    return float_of_bits(bits_of_float(n + biased_rounder) << 23);
 }
 
 // 2^n may be too large where exp is not: it is applied as 2^(n - 1) and 2. Results below 2^-124 become 0.
@@ -110,9 +97,9 @@ INLINED float fast_erf(float x)
 INLINED float fast_log(float x)
 {
     float scale = x < 1.17549435e-38f ? 8388608.0f : 1.0f, lift = x < 1.17549435e-38f ? 23.0f : 0.0f;
-    uint32_t bits = bits_from_float(x * scale);
+    uint32_t bits = bits_of_float(x * scale);
     int32_t e = (int32_t)(bits - 0x3f3504f3u) >> 23;   // so that the mantissa is in [sqrt(1/2), sqrt(2))
-    float m = float_from_bits(bits - ((uint32_t)e << 23)), exponent = (float)e - lift;
+    float m = float_of_bits(bits - ((uint32_t)e << 23)), exponent = (float)e - lift;
     float s = (m - 1) / (m + 1), z = s * s;
     float p = 2.0f / 11;
     p = p * z + 2.0f / 9;
@@ -228,7 +215,7 @@ void functions_load(enum dtype dtype, float *z, const void *from, int64_t stride
     else if (dtype == DTYPE_F32)
         EACH_ENTRY z[i] = floats[i * stride];
     else if (dtype == DTYPE_BF16)
-        EACH_ENTRY z[i] = float_from_bits((uint32_t)bits[i * stride] << 16);
+        EACH_ENTRY z[i] = float_of_bits((uint32_t)bits[i * stride] << 16);
     else if (dtype == DTYPE_F16)
         for (int64_t i = 0; i < n; i++)
             z[i] = half_to_float(bits[i * stride]);

@@ -9,6 +9,7 @@
 #include "onnx/format/model_read.h"
 
 #include "core/formats/wire.h"
+#include "core/numbers/float_bits.h"
 #include "core/text/error.h"
 
 #include <string.h>
@@ -169,13 +170,6 @@ static bool add_run(struct onnx_blobs *runs, struct tally *tally, unsigned numbe
     else
         return false;
     return true;
-}
-
-static float float_of_bits(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
 }
 
 static bool add_int(struct onnx_ints *ints, size_t *places, uint64_t value)

@@ -6,6 +6,7 @@
 
 #include "core/formats/wire.h"
 #include "core/memory/vec.h"
+#include "core/numbers/float_bits.h"
 #include "core/text/error.h"
 
 #include <assert.h>
@@ -50,9 +51,7 @@ static void put_blobs(const struct wire_sink *sink, const struct onnx_blobs *blo
 
 static void put_float(const struct wire_sink *sink, float value)
 {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    wire_put_fixed32(sink, bits);
+    wire_put_fixed32(sink, bits_of_float(value));
 }
 
 static void put_ints(const struct wire_sink *sink, uint32_t number, const struct onnx_ints *ints)
