@@ -1,6 +1,4 @@
-// Would a replacement make a cycle? Known without building it: from each new tensor upward, meeting an old tensor means
-// to depend on what replaces that. Nodes are numbered in topological order, so nothing before the first old tensor's
-// producer has to be looked at.
+// Nodes are numbered in topological order, so nothing before the first old tensor's producer has to be looked at.
 #include "graph/cycle.h"
 
 #include <assert.h>

@@ -1,6 +1,3 @@
-// Corrects the costs of steps by what they take inside of the models that are about to be timed: alone, a step finds
-// its operands and weights elsewhere than where the steps before leave them.
-//
 // A plan is run a few times, and each step's time is the lower quartile of its times: what other programs add is added
 // to some runs only. Plans all of whose steps are known from running models are not run again, so that a full database
 // leads to the same result each time.

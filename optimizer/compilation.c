@@ -1,5 +1,4 @@
-// Results that only our own executor reads: compiled models, written instead of ONNX ones where the output's name ends
-// in .taso. What cannot be compiled is said before anything is searched, and so is a name that ends otherwise.
+// What cannot be compiled is said before anything is searched, and so is a name that ends otherwise.
 #include "optimizer/compilation.h"
 
 #include "backends/backend.h"

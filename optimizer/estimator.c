@@ -1,5 +1,4 @@
-// The cost of a graph for the search: on the device, or in the user's runtime where models are timed there; of what can
-// be run of it, at all profiles of a model with symbols; and the same for several threads.
+// Costs of graphs, cut to what can be run and added over profiles.
 #include "optimizer/estimator.h"
 
 #include "backends/backend.h"

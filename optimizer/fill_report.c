@@ -1,5 +1,4 @@
-// The report's facts of the job: what was imported, kept and measured, the two files, and for pages what values they
-// have and what steps.
+// The report's facts of the job, as they become known.
 #include "optimizer/fill_report.h"
 
 #include "graph/graph_whole.h"

@@ -1,5 +1,4 @@
-// Verdicts of the user's runtime on graphs: they are exported, loaded and timed there as a whole, with its own fusions
-// and threads. A runtime that fails at the original, or ends, is done without from then on, and that is said once.
+// A runtime that fails at the original, or ends, is done without from then on, and that is said once.
 #include "optimizer/runtime_verdict.h"
 
 #include "backends/backend.h"

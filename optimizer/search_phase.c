@@ -1,5 +1,3 @@
-// The search of taso-opt: how often it is done, with what, and which results are tried.
-//
 // Estimates are sums of steps measured alone, and some are wrong by more than rewrites gain. So the search is done
 // several times, each with another slant, and what was found is timed whole, by turns: the fastest stays.
 #include "optimizer/search_phase.h"

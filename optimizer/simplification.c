@@ -1,6 +1,5 @@
-// The model as import made it, without any rewrite: constants computed, equal nodes one, dead and idle ones gone, batch
-// normalizations a part of convolutions. Written instead of the original when it has fewer nodes, unless the user's
-// runtime finds it slower or different.
+// A simplified model is written instead of the original when it has fewer nodes, unless the user's runtime finds it
+// slower or different.
 #include "optimizer/simplification.h"
 
 #include "core/memory/arena.h"

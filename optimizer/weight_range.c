@@ -1,5 +1,4 @@
-// How many bytes the weights of a result may take, and what the largest numbers in those of the model are: a search
-// makes no weights that are larger, or infinite (search/weight_limits.h).
+// The limits of weights, from the options and the model's own weights.
 #include "optimizer/weight_range.h"
 
 #include "onnx/convert/weights.h"

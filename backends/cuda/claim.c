@@ -1,5 +1,4 @@
-// Steps that are claimed beside the libraries' own: concatenation, and all that loops do not express as kernels from
-// its definition.
+// Concatenations, and definitions as kernels of their own.
 #include "backends/cuda/claim.h"
 
 #include "backends/cuda/library.h"

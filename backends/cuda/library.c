@@ -1,7 +1,5 @@
-// Convolutions and matrix products: what is claimed for the libraries, and how a step is put to them.
-//
-// An epilogue that they take is   [+ bias along the channels]  [+ a tensor of the result's layout]  [relu, or for
-// products gelu by tanh]. Everything else stays outside.
+// Epilogues that the libraries take are   [+ bias along the channels]  [+ a tensor of the result's layout]  [relu, or
+// for products gelu by tanh]. Everything else stays outside.
 #include "backends/cuda/library.h"
 
 #include "backends/planning/planner.h"

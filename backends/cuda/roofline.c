@@ -1,6 +1,5 @@
-// A guess for what has not been measured: the time to move a step's bytes or to do its operations, whichever is longer,
-// at a share of what the device could do, and a launch. And what it takes at least: a launch, and all of its bytes out
-// of the cache or its products in the smallest tiles, wave after wave, whichever is longer.
+// The guess, and what a step takes at least: a launch, and all of its bytes out of the cache or its products in the
+// smallest tiles, wave after wave, whichever is longer.
 #include "backends/cuda/roofline.h"
 
 #include "backends/cuda/library.h"

@@ -1,5 +1,4 @@
-// The end of planning: steps in their order, constants right before the first step that needs them, so that few of them
-// have to be in memory at a time, and when memories live.
+// The order of steps, and lifetimes of memories.
 #include "backends/planning/plan_finish.h"
 
 #include "backends/planning/plan_blocks.h"

@@ -1,6 +1,5 @@
-// Offsets in one arena: one memory after the other, each at the lowest place where it fits between all those already
-// placed that live at the same time. The largest first is often as little as can be, but not always: the orders below
-// are tried until one is, and the best one stays.
+// Orders in which memories are placed: the largest first is often as little as can be, but not always. Those below are
+// tried until one is, and the best one stays.
 #include "backends/planning/plan_memory.h"
 
 #include "core/memory/arena.h"

@@ -1,7 +1,5 @@
-// Epilogues: element-wise operators (a bias, an activation) that run inside of the kernel whose result they read.
-//
-// What joins is a cluster: the fewest operators, in topological order, after which the kernel's own result is needed by
-// nobody else and one new tensor stands in its place:
+// What joins a kernel is a cluster: the fewest operators, in topological order, after which the kernel's own result is
+// needed by nobody else and one new tensor stands in its place:
 //
 //     conv ── t ──┬── sigmoid ──┐            conv ── t ── relu ── z          the cluster is { relu }
 //                 └──────────── mul ── z     the cluster is { sigmoid, mul }

@@ -1,5 +1,4 @@
-// --help, made from the option table: names in one column, help wrapped in a second one, defaults and ranges behind;
-// and the same for programs that make other pages of it.
+// --help, made from the option table.
 #include "core/text/options_help.h"
 
 #include "core/text/json.h"

@@ -1,7 +1,5 @@
-// Computing what depends on weights only, by the reference backend (what the operators' definitions say, every
-// intermediate tensor rounded to its element type as a runtime would) or by what the model's owner has put in its
-// place. Only the ancestors of the wanted tensor are looked at and run, in the graph's order: neither the depth nor
-// the size of the rest of the graph matters.
+// The ancestors of the wanted tensor alone are looked at and run, in the graph's order: neither the depth nor the size
+// of the rest of the graph matters.
 #include "onnx/convert/fold_constants.h"
 
 #include "core/system/interrupt.h"

@@ -1,9 +1,8 @@
-// Saving a model: which tensors go to the external file and where in it, then both files. The external file is named by
-// its content, so that no other model refers to that name with other data; both files are on the disk before the first
-// takes its name, the data first: whenever this ends, the model that stands there has the data that it was made with.
-// A tensor that moves is written in another form (no payload, external_data
-// entries); the forms are a list in the order of writing, the model itself stays untouched. Tensors that share bytes
-// (tied weights) share them in the external file too.
+// The external file is named by its content, so that no other model refers to that name with other data; both files are
+// on the disk before the first takes its name, the data first: whenever this ends, the model that stands there has the
+// data that it was made with. A tensor that moves is written in another form (no payload, external_data entries); the
+// forms are a list in the order of writing, the model itself stays untouched. Tensors that share bytes (tied weights)
+// share them in the external file too.
 #include "onnx/format/model_save.h"
 
 #include "core/formats/wire.h"

@@ -1,6 +1,4 @@
-// Writing: the graph is folded, printed and read back, so that its tensors are numbered as its reader will number them;
-// then planned and prepared as for running, and what that packed is written as it stands in memory. A weight that some
-// step also reads as it is gets that form, too.
+// The writer of compiled models. A weight that some step also reads as it is gets that form, too.
 #include "optimizer/compiled/compile.h"
 
 #include "backends/backend.h"

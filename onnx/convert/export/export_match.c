@@ -1,5 +1,5 @@
-// Whether a tensor of the graph still is what import made of an ONNX node: the same applications, down to the node's
-// inputs. There it is enough that the values are the same: a rewrite further up keeps the value key.
+// The same applications, down to the node's inputs. There it is enough that the values are the same: a rewrite further
+// up keeps the value key.
 #include "onnx/convert/export/export_match.h"
 
 #include "graph/graph_whole.h"

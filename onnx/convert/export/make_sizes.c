@@ -1,6 +1,4 @@
-// Sizes that depend on symbols, as values of the written model: what ONNX infers is left to it (0 and -1 of Reshape, 1
-// of Expand), and the rest is computed from the shapes of the model's inputs, each function of them once. Those nodes
-// stand before all others.
+// Nodes that compute sizes stand before all others.
 #include "onnx/convert/export/make_sizes.h"
 
 #include "onnx/convert/reshape_sizes.h"

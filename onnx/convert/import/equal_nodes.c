@@ -1,6 +1,4 @@
-// Nodes that are kept, of operators that are understood (quantization, recurrences, what depends on sizes), are
-// functions of what they read: of two that do the same to the same tensors one is enough. A reader that wants a node of
-// its own, as ONNX Runtime does of what dequantizes for it, makes a copy by itself.
+// A reader that wants a node of its own, as ONNX Runtime does of what dequantizes for it, makes a copy by itself.
 #include "onnx/convert/import/equal_nodes.h"
 
 #include "core/memory/hash.h"

@@ -1,10 +1,7 @@
-// Symbols whose sizes have to be multiples of a power of two: of a network that halves an image and doubles it, to be
-// joined with what it was, no other height has a result. There the sizes of all halves are exact.
-//
-// Found by what fails: the model has nodes whose operands do not go together at each size between two multiples that is
-// tried, and none at a multiple. A unit is a claim about sizes at which the model fails alone, so what is said of the
-// others holds for every run that has a result. One size between two multiples that has a result, alone or beside sizes
-// of other symbols that are no multiples either, and there is no unit.
+// Multiples are found by what fails: the model has nodes whose operands do not go together at each size between two
+// multiples that is tried, and none at a multiple. A unit is a claim about sizes at which the model fails alone, so
+// what is said of the others holds for every run that has a result. One size between two multiples that has a result,
+// alone or beside sizes of other symbols that are no multiples either, and there is no unit.
 #include "onnx/convert/symbolic/size_multiples.h"
 
 #include "core/numbers/random.h"

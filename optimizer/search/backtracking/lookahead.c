@@ -1,7 +1,6 @@
-// The gain that a state may still have: a tensor that some of its readers were led away from is one step nearer to
-// being of no use, and when the last one leaves, what its operator costs is gained. None of the steps on the way gains
-// anything, so without this the search would have to stumble over all of them in a row. Of several such tensors the one
-// of most worth counts: a chain that begins with another one is no nearer to the end.
+// None of the steps on the way to a promised gain gains anything, so without it the search would have to stumble over
+// all of them in a row. Of several such tensors the one of most worth counts: a chain that begins with another one is
+// no nearer to the end.
 #include "optimizer/search/backtracking/lookahead.h"
 
 #include "graph/graph_whole.h"
