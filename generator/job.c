@@ -329,14 +329,13 @@ static size_t bytes_of_calls(const struct job *job)
 static bool reduce_family(struct job *job, const struct family *f, checkpoint_list *parts, struct error *error)
 {
     struct family_counts counts = {.family = f->name};
-    struct findings findings = {0};
+    struct findings findings FREED_BY(findings_free) = {0};
     struct family_types family_types;
     struct reduction r;
     if (!make_family_types(job, f, &family_types, error))
         return false;
     if (!gather_family(job, &family_types, parts, &findings, &counts, error)) {
         family_types_free(&family_types);
-        findings_free(&findings);
         return false;
     }
     int max_ops = max_ops_of(job, f);
@@ -358,7 +357,6 @@ static bool reduce_family(struct job *job, const struct family *f, checkpoint_li
              clock_cpu_seconds() - start);
     class_reduction_free(&r);
     family_types_free(&family_types);
-    findings_free(&findings);
     return stop_if_interrupted(error);
 }
 
@@ -444,9 +442,8 @@ static void say_whether_memory_was_kept(const struct job *job)
 
 bool job_run(struct job *job, struct error *error)
 {
-    checkpoint_list parts = {0};
+    checkpoint_list parts FREED_BY(checkpoint_list_free) = {0};
     bool is_done = job->options.shard ? find_shard(job, &parts, error) : find_and_reduce(job, &parts, error);
-    checkpoint_list_free(&parts);
     say_whether_memory_was_kept(job);
     return is_done;
 }
@@ -464,7 +461,7 @@ static bool reduce_parts(struct job *job, checkpoint_list *parts, struct error *
 
 bool job_merge(struct job *job, char **paths, int n, struct error *error)
 {
-    checkpoint_list parts = {0};
+    checkpoint_list parts FREED_BY(checkpoint_list_free) = {0};
     bool is_good = true;
     for (int i = 0; i < n && is_good; i++) {
         struct checkpoint_header header;
@@ -476,6 +473,5 @@ bool job_merge(struct job *job, char **paths, int n, struct error *error)
         job->header = is_good ? header : job->header;
     }
     is_good = is_good && reduce_parts(job, &parts, error);
-    checkpoint_list_free(&parts);
     return is_good;
 }

@@ -310,7 +310,7 @@ bool random_instances_visit(struct random_search *s, const struct equation *eq)
 {
     uint64_t key = hash_mix(s->seed, hash_string(eq->name));
     bool goes_on = true;
-    struct typing typing;
+    struct typing typing FREED_BY(typing_free);
     ARENA(scratch);
     s->instances = 0;
     typing_init(&typing);
@@ -318,6 +318,5 @@ bool random_instances_visit(struct random_search *s, const struct equation *eq)
     for (int others = 0; others < 2 && s->instances == 0; others++)
         for (uint32_t i = 0; i < s->attempts && s->instances < s->wanted && goes_on; i++)
             goes_on = run_attempt(s, &typing, &scratch, eq, random_keyed(key, i), others);
-    typing_free(&typing);
     return goes_on;
 }

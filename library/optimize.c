@@ -47,12 +47,11 @@ static void keep_report(void *context, const struct report *r)
 {
     taso_report **report = context;
     *report = mem_alloc_zero(sizeof **report);
-    struct facts facts;
+    struct facts facts FREED_BY(facts_free);
     report_collect(&facts, r);
     facts_print_text(&(*report)->text, &facts, false);
     facts_print_json(&(*report)->json, &facts);
     report_print_html(&(*report)->html, r, &facts);
-    facts_free(&facts);
 }
 
 static bool wants_end(void *context)

@@ -63,7 +63,7 @@ static void add_verdict(taso_verdicts *v, const char *name, const char *verdict,
 
 static void judge_rule(taso_verdicts *v, struct judge *judge, struct symbolic_prover *symbols, const struct rule *r)
 {
-    struct rule_report report;
+    struct rule_report report FREED_BY(rule_report_free);
     struct text reason = {0}, text = {0};
     ARENA(arena);
     prove_rule(judge, NULL, symbols, r, &arena, &report);
@@ -72,18 +72,16 @@ static void judge_rule(taso_verdicts *v, struct judge *judge, struct symbolic_pr
         rule_report_print_reason(&reason, &report);
     rule_print(&text, is_proved ? &report.proved : r);
     add_verdict(v, r->name, rule_outcome_name(report.outcome), is_proved, &reason, &text);
-    rule_report_free(&report);
 }
 
 static bool judge_rules(taso_verdicts *v, struct judge *judge, struct symbolic_prover *symbols,
                         const taso_options *options, const char *text, struct error *error)
 {
-    struct rule_set set;
+    struct rule_set set FREED_BY(rule_set_free);
     rule_set_init(&set, &v->arena);
     bool is_read = rule_set_parse(&set, TEXT_NAME, text, strlen(text), error);
     for (size_t i = 0; is_read && i < set.rules.count && !wants_end(options); i++)
         judge_rule(v, judge, symbols, set.rules.items[i]);
-    rule_set_free(&set);
     return is_read;
 }
 
@@ -108,12 +106,11 @@ static void judge_property(taso_verdicts *v, struct judge *judge, struct symboli
 static bool judge_properties(taso_verdicts *v, struct judge *judge, struct symbolic_prover *symbols,
                              const taso_options *options, const char *text, struct error *error)
 {
-    struct property_set set;
+    struct property_set set FREED_BY(property_set_free);
     property_set_init(&set, &v->arena);
     bool is_read = property_set_parse(&set, TEXT_NAME, text, strlen(text), error);
     for (size_t i = 0; is_read && i < set.properties.count && !wants_end(options); i++)
         judge_property(v, judge, symbols, set.properties.items[i]);
-    property_set_free(&set);
     return is_read;
 }
 

@@ -103,14 +103,13 @@ static void keep_whole_runs(struct optimizing *o, const struct contender *c, con
 static bool is_contender_known(struct optimizing *o, const struct contender *c)
 {
     ARENA(arena);
-    struct plan plan = {0};
+    struct plan plan FREED_BY(plan_free) = {0};
     struct error ignored = {0};
     struct plan_request request = backend_plan_request(o->backend, c->graph, c->layouts, &arena);
     bool is_known = plan_make(&plan, &request, &ignored);
     if (is_known)
         backend_choose(o->backend, &plan);
     is_known = is_known && is_known_in_model(o, &plan);
-    plan_free(&plan);
     return is_known;
 }
 

@@ -185,7 +185,7 @@ static bool are_plain_prices_worth_it(struct optimizing *o)
 static void search_jointly(struct optimizing *o, const struct slant *slant, double time_left,
                            struct search_result *ret_result)
 {
-    struct search_result plain;
+    struct search_result plain FREED_BY(search_result_free);
     struct estimator best = optimizing_estimator(o);
     double started = clock_seconds();
     search_with_policy(o, &o->model.graph, slant, o->rules.n_derived ? LAYOUTS_STANDARD : LAYOUTS_PLAIN,
@@ -197,7 +197,6 @@ static void search_jointly(struct optimizing *o, const struct slant *slant, doub
     if (is_better)
         search_result_put_in_front(ret_result, &plain, before);
     search_result_add_former(ret_result, &plain);
-    search_result_free(&plain);
 }
 
 static void search(struct optimizing *o, const struct slant *slant, double time_left, struct search_result *ret_result)
@@ -488,7 +487,7 @@ static struct remaining_time remaining_time_of(const struct optimizing *o)
 
 bool optimizing_search(struct optimizing *o)
 {
-    struct validator validator;
+    struct validator validator FREED_BY(validator_free);
     o->time.remaining = remaining_time_of(o);
     validator_init(&validator);
     validator.sizes = o->inputs.cut.sizes;
@@ -510,7 +509,6 @@ bool optimizing_search(struct optimizing *o)
         is_done = search_tuned(o, &best);
     uint64_t n_checked = validator.checked, n_too_costly = validator.too_costly, n_not_general = validator.not_general;
     o->search.validator = NULL;
-    validator_free(&validator);
     keep_finalist(o, best);
     o->results.found.statistics.validated = n_checked - n_too_costly;
     o->results.found.statistics.not_validated = n_too_costly;

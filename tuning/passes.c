@@ -184,7 +184,7 @@ static void note_seconds(struct passes *p, struct known_graph *k, const struct p
 static void look_at_best_layouts(struct passes *p, struct known_graph *k)
 {
     ARENA(arena);
-    struct plan plan = {0};
+    struct plan plan FREED_BY(plan_free) = {0};
     struct error ignored = {0};
     const uint8_t *layouts = NULL;
     p->backend->policy = LAYOUTS_BEST;
@@ -193,7 +193,6 @@ static void look_at_best_layouts(struct passes *p, struct known_graph *k)
         note_chains(p, k, &plan);
         note_seconds(p, k, &plan);
     }
-    plan_free(&plan);
 }
 
 static struct known_graph know_graph(const struct graph *g)
@@ -297,7 +296,7 @@ static void note_layouts(struct passes *p, uint64_t fingerprint, unsigned mask, 
 static void list_layouts(struct passes *p, const struct known_graph *k, pass_nodes *ret_nodes)
 {
     ARENA(arena);
-    struct plan plan = {0};
+    struct plan plan FREED_BY(plan_free) = {0};
     uint8_t *decisions = arena_array(&arena, uint8_t, k->graph->tensors.count + 1);
     memset(decisions, LAYOUT_ANY, k->graph->tensors.count);
     decide_nodes(p, k, decisions);
@@ -310,7 +309,6 @@ static void list_layouts(struct passes *p, const struct known_graph *k, pass_nod
         if (k->of_layout[maker])
             note_layouts(p, k->of_layout[maker], c->mask, k->seconds[maker], ret_nodes);
     }
-    plan_free(&plan);
 }
 
 static void list_nodes(void *context, const struct joint_candidate *c, size_t pass, pass_nodes *ret_nodes)

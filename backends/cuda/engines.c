@@ -109,7 +109,7 @@ static void add_engines(struct cuda_backend *b, const struct library_step *s, bo
 // By turns with what stands in the list from `first` on.
 static void add_tiles(const choice_list *tiles, size_t first, choice_list *list)
 {
-    choice_list rest = {0};
+    LOCAL_LIST(choice_list, rest);
     for (size_t i = first; i < list->count; i++)
         vec_push(&rest, list->items[i]);
     list->count = first;
@@ -119,7 +119,6 @@ static void add_tiles(const choice_list *tiles, size_t first, choice_list *list)
         if (i < tiles->count)
             add_choice(list, "", tiles->items[i].text);
     }
-    vec_free(&rest);
 }
 
 void cuda_list_choices(struct backend *backend, const struct plan *plan, const struct step *step, choice_list *list)

@@ -405,7 +405,7 @@ static void set_window_roles(struct matching *m, const struct type *image, struc
 static bool is_application(struct matching *m, int result, const int *operands,
                            const struct attribute_value *attributes)
 {
-    struct definition d;
+    struct definition d FREED_BY(definition_free);
     int outputs[MAX_OUTPUTS];
     struct type inputs[OPERANDS];
     for (int i = 0; i < OPERANDS; i++)
@@ -415,7 +415,6 @@ static bool is_application(struct matching *m, int result, const int *operands,
     bool is_defined = operator_define(&d, &call);
     if (is_defined)
         composition_add(&m->dv->all, &d, operands, outputs);
-    definition_free(&d);
     return is_defined && derivation_normal(m->dv, outputs[0]) == result;
 }
 

@@ -80,30 +80,26 @@ static void comparison_free(struct comparison *c)
 
 static double work_of_entry(const struct comparison *c)
 {
-    double *costs = mem_alloc_zero(sizeof *costs * ((size_t)c->one.n_inputs + 1));
-    double work = 1 + definition_entry_cost(&c->one, 0, costs) + definition_entry_cost(&c->other, 0, costs);
-    mem_free(costs, sizeof *costs * ((size_t)c->one.n_inputs + 1));
-    return work;
+    LOCAL_ZEROS(double, costs, c->one.n_inputs + 1);
+    return 1 + definition_entry_cost(&c->one, 0, costs) + definition_entry_cost(&c->other, 0, costs);
 }
 
 bool programs_agree(const struct derivation *dv, int one, int other, uint64_t seed, const struct check_limits *limits)
 {
-    struct comparison c;
+    struct comparison c FREED_BY(comparison_free);
     struct random random = random_seed(seed);
     comparison_init(dv, one, other, seed, &c);
     double affordable = limits->most_work / work_of_entry(&c);
     uint64_t most = affordable < 8 ? 8 : affordable > MOST_BORDERS ? MOST_BORDERS : (uint64_t)affordable;
     int n_random = (uint64_t)limits->n_random < most ? limits->n_random : (int)most;
-    bool agree = type_equal_shape(c.type, definition_output(&c.other, 0)) &&
-                 (type_elements(c.type) == 0 ||
-                  (agrees_at_borders(&c, &random, most) && agrees_at_random(&c, &random, n_random)));
-    comparison_free(&c);
-    return agree;
+    return type_equal_shape(c.type, definition_output(&c.other, 0)) &&
+           (type_elements(c.type) == 0 ||
+            (agrees_at_borders(&c, &random, most) && agrees_at_random(&c, &random, n_random)));
 }
 
 bool programs_agree_everywhere(const struct derivation *dv, int one, int other, uint64_t seed)
 {
-    struct comparison c;
+    struct comparison c FREED_BY(comparison_free);
     int64_t index[MAX_RANK] = {0};
     comparison_init(dv, one, other, seed, &c);
     bool agree = type_equal_shape(c.type, definition_output(&c.other, 0));
@@ -113,6 +109,5 @@ bool programs_agree_everywhere(const struct derivation *dv, int one, int other, 
             index[axis] = rest % c.type->dim[axis];
         agree = agrees_at(&c, index);
     }
-    comparison_free(&c);
     return agree;
 }

@@ -186,7 +186,7 @@ int composition_scope_of(struct composition *c, int tensor)
 // Which scopes does one need? A read stands behind the scope that it reads, and what a node is made of before it.
 static void mark_needed(const struct definition *d, int scope, bool *ret_scopes)
 {
-    bool *nodes = mem_alloc_zero(d->nodes.count + 1);
+    LOCAL_ZEROS(bool, nodes, d->nodes.count + 1);
     ret_scopes[scope] = nodes[d->stages[scope].body] = true;
     for (expr e = (expr)d->nodes.count; e-- > 0;) {
         struct operands below = nodes[e] ? expr_operands(d, e) : (struct operands){0};
@@ -196,28 +196,25 @@ static void mark_needed(const struct definition *d, int scope, bool *ret_scopes)
         if (nodes[e] && d->nodes.items[e].kind == EXPR_READ && read >= 0)
             ret_scopes[read] = nodes[d->stages[read].body] = true;
     }
-    mem_free(nodes, d->nodes.count + 1);
 }
 
 static int copy_scope(struct composition *to, const struct definition *d, int scope)
 {
     LOCAL_ARRAY(int, there, scope + 1);
-    bool *is_needed = mem_alloc_zero((size_t)d->n_stages);
+    LOCAL_ZEROS(bool, is_needed, d->n_stages);
     mark_needed(d, scope - d->n_inputs, is_needed);
     for (int i = 0; i <= scope; i++)
         if (i < d->n_inputs)
             there[i] = i;
         else if (is_needed[i - d->n_inputs])
             there[i] = add_scope(to, d, there, &d->stages[i - d->n_inputs]);
-    int copy = there[scope];
-    mem_free(is_needed, (size_t)d->n_stages);
-    return copy;
+    return there[scope];
 }
 
 void composition_extract(const struct composition *c, int scope, struct definition *ret_definition)
 {
     const struct definition *d = &c->pool.d;
-    struct composition part;
+    struct composition part FREED_BY(composition_free);
     composition_init(&part, d->arena, d->n_inputs, d->inputs);
     part.keeps_scopes = true;
     part.pool.keeps_conditions = c->pool.keeps_conditions;
@@ -225,5 +222,4 @@ void composition_extract(const struct composition *c, int scope, struct definiti
     *ret_definition = part.pool.d;
     ret_definition->outputs[ret_definition->n_outputs++] = (uint16_t)(copy - d->n_inputs);
     part.pool.d = (struct definition){0};
-    composition_free(&part);
 }

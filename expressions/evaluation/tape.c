@@ -107,10 +107,9 @@ const struct tape *tape_make(const struct definition *d, uint64_t key, struct ar
     if (d->is_data_dependent || d->n_inputs > MAX_TAPE_INPUTS)
         return NULL;
     ARENA(scratch);
-    struct unrolling u;
+    struct unrolling u FREED_BY(unrolling_free);
     unroll_definition(&u, d, key, &scratch);
     const struct tape *tape = u.is_too_large ? NULL : make_tape(&u, arena);
-    unrolling_free(&u);
     return tape;
 }
 

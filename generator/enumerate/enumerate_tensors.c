@@ -344,12 +344,11 @@ static void evaluate_level(struct tensor_store *s, const combination_list *list,
 {
 #pragma omp parallel num_threads(s->family_types->threads)
     {
-        struct lookup l;
+        struct lookup l FREED_BY(lookup_free);
         lookup_init(&l, s->family_types);
 #pragma omp for schedule(dynamic, 256)
         for (size_t i = 0; i < list->count; i++)
             evaluate_node(s, &l, &list->items[i], &s->nodes.items[first_node + i]);
-        lookup_free(&l);
     }
 }
 
@@ -377,7 +376,7 @@ static void build_level(struct tensor_store *s, struct lookup *l, int level)
 void tensor_store_init(struct tensor_store *s, struct family_types *u, int max_ops)
 {
     *s = (struct tensor_store){.family_types = u, .family = u->family, .max_ops = max_ops};
-    struct lookup l;
+    struct lookup l FREED_BY(lookup_free);
     lookup_init(&l, u);
     for (int i = 0; i < u->family->n_leaves; i++)
         add_leaf(s, &l, i);
@@ -390,7 +389,6 @@ void tensor_store_init(struct tensor_store *s, struct family_types *u, int max_o
         for (uint32_t node = s->first_node[level]; node < s->nodes.count && level <= max_ops - 2; node++)
             add_to_ground(s, node);
     }
-    lookup_free(&l);
 }
 
 void tensor_store_free(struct tensor_store *s)

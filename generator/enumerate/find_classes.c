@@ -68,12 +68,11 @@ uint64_t classes_count_last_terms(const struct tensor_store *s)
     uint64_t last = 0;
 #pragma omp parallel num_threads(s->family_types->threads) reduction(+ : last)
     {
-        struct lookup l;
+        struct lookup l FREED_BY(lookup_free);
         lookup_init(&l, s->family_types);
 #pragma omp for schedule(dynamic, 64)
         for (size_t i = 0; i < s->tensors.count; i++)
             tensor_store_visit(s, &l, s->max_ops, (uint32_t)i, count_one, &last);
-        lookup_free(&l);
     }
     return last;
 }
@@ -271,9 +270,9 @@ static void judge_slices(const struct tensor_store *s, struct collector *collect
     struct findings *parts = mem_alloc_zero((size_t)slices * sizeof *parts);
 #pragma omp parallel num_threads(s->family_types->threads)
     {
-        struct lookup l;
-        struct evaluation_cache calls;
-        struct arena arena = {0};
+        struct lookup l FREED_BY(lookup_free);
+        struct evaluation_cache calls FREED_BY(evaluation_cache_free);
+        ARENA(arena);
         lookup_init(&l, s->family_types);
         evaluation_cache_init(&calls, s->family_types->seed + 1, MAX_CALL_BYTES);
 #pragma omp for schedule(dynamic, 1)
@@ -284,9 +283,6 @@ static void judge_slices(const struct tensor_store *s, struct collector *collect
                 judge_slice(s, &l, &calls, &sorted, &parts[i]);
             arena_release(&arena, mark);
         }
-        lookup_free(&l);
-        evaluation_cache_free(&calls);
-        arena_free(&arena);
     }
     size_t members = f->members.count;
     for (int i = 0; i < slices; i++)

@@ -196,7 +196,7 @@ static bool drop_if_instance(struct candidate_rule *special, struct candidate_ru
 // of their ranks too.
 static void drop_instances(struct candidates *c)
 {
-    VEC(struct instance_order) order = {0};
+    LOCAL_VEC(struct instance_order, order);
     size_t n = 0;
     for (size_t i = 0; i < c->rules.count; i++)
         vec_push(&order, ((struct instance_order){text_hash_of_instances(c->rules.items[i].body), &c->rules.items[i]}));
@@ -208,7 +208,6 @@ static void drop_instances(struct candidates *c)
             for (size_t k = i; k < end && order.items[special].rule->body; k++)
                 drop_if_instance(order.items[special].rule, order.items[k].rule);
     }
-    vec_free(&order);
     for (size_t i = 0; i < c->rules.count; i++)
         if (c->rules.items[i].body)
             c->rules.items[n++] = c->rules.items[i];

@@ -191,7 +191,7 @@ static void unify_group(struct candidates *c, const struct entry *entries, size_
 void unified_add(struct candidates *c)
 {
     ARENA(arena);
-    struct rule_set set;
+    struct rule_set set FREED_BY(rule_set_free);
     LOCAL_LIST(entry_list, entries);
     rule_set_init(&set, &arena);
     read_all(c, &set, &entries);
@@ -201,5 +201,4 @@ void unified_add(struct candidates *c)
             end++;
         unify_group(c, entries.items + i, end - i);
     }
-    rule_set_free(&set);
 }

@@ -209,7 +209,7 @@ static bool has_failed(const struct view *v, const struct failures *f, uint32_t 
 // can.
 static void resolve_class(struct reduction *r, uint32_t class, int level, int max_ops, size_t first_rule)
 {
-    struct view v;
+    struct view v FREED_BY(view_free);
     struct failures failures = {0};
     view_init(&v, r, class, level);
     connect_members(&v, first_rule);
@@ -228,7 +228,6 @@ static void resolve_class(struct reduction *r, uint32_t class, int level, int ma
             if (is_new)
                 connect_members(&v, n_rules);
         }
-    view_free(&v);
 }
 
 // --- levels ----------------------------------------------------------------------------------------------------------
@@ -244,12 +243,10 @@ static bool reaches_level(const struct reduction *r, uint32_t class, int level)
 
 static bool is_in_parts(struct reduction *r, uint32_t class, int level)
 {
-    struct view v;
+    struct view v FREED_BY(view_free);
     view_init(&v, r, class, level);
     connect_members(&v, 0);
-    bool is_split = v.n_parts > 1;
-    view_free(&v);
-    return is_split;
+    return v.n_parts > 1;
 }
 
 struct open_class {
@@ -272,7 +269,7 @@ typedef VEC(struct open_class) open_list;
 static void find_open_classes(struct reduction *r, int level, open_list *ret_open)
 {
     uint32_t n = r->findings->n_classes;
-    bool *is_open = mem_alloc_zero(n * sizeof *is_open);
+    LOCAL_ZEROS(bool, is_open, n);
 #pragma omp parallel for num_threads(r->family_types->threads) schedule(dynamic, 64)
     for (uint32_t class = 0; class < n; class ++)
         is_open[class] = !interrupt_requested() && reaches_level(r, class, level) && is_in_parts(r, class, level);
@@ -281,7 +278,6 @@ static void find_open_classes(struct reduction *r, int level, open_list *ret_ope
         if (is_open[class])
             vec_push(ret_open, ((struct open_class){class, first[0].level + first[1].level, &first[1]}));
     }
-    mem_free(is_open, n * sizeof *is_open);
     vec_sort(ret_open, compare_open);
 }
 
@@ -327,12 +323,11 @@ static void drop_derivable_equations(struct reduction *r, int max_ops)
 void reduction_find_minimal(struct reduction *r, int max_ops)
 {
     for (int level = 1; level <= max_ops; level++) {
-        open_list open = {0};
+        LOCAL_LIST(open_list, open);
         find_open_classes(r, level, &open);
         size_t n_rules = r->rules.rules.count;
         for (size_t i = 0; i < open.count && !interrupt_requested(); i++)
             resolve_class(r, open.items[i].class, level, max_ops, n_rules);
-        vec_free(&open);
     }
     drop_derivable_equations(r, max_ops);
 }

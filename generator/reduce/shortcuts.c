@@ -93,7 +93,7 @@ static void find_in_class(struct finding *f, uint32_t class)
 void shortcuts_find(struct reduction *r, int max_ops, uint64_t *ret_pairs, uint64_t *ret_pruned)
 {
     uint32_t n = r->findings->n_classes;
-    struct finding *parts = mem_alloc_zero(n * sizeof *parts);
+    LOCAL_ZEROS(struct finding, parts, n);
 #pragma omp parallel for num_threads(r->family_types->threads) schedule(dynamic, 64)
     for (uint32_t class = 0; class < n; class ++) {
         parts[class] = (struct finding){.r = r, .max_ops = max_ops};
@@ -108,5 +108,4 @@ void shortcuts_find(struct reduction *r, int max_ops, uint64_t *ret_pairs, uint6
             vec_push(&r->equations, parts[class].equations.items[i]);
         vec_free(&parts[class].equations);
     }
-    mem_free(parts, n * sizeof *parts);
 }

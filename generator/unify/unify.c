@@ -186,7 +186,7 @@ static void add_sets_of_unspoken(struct dividing *d, const struct member_set *of
 static void unify_set(struct dividing *d, struct member_set set, unified_list *ret_rules)
 {
     struct unify_member *members = arena_array(d->arena, struct unify_member, set.n);
-    struct unifying u;
+    struct unifying u FREED_BY(unifying_free);
     struct place failed;
     for (size_t i = 0; i < set.n; i++)
         members[i] = d->members[set.members[i]];
@@ -199,7 +199,6 @@ static void unify_set(struct dividing *d, struct member_set set, unified_list *r
         add_sets_of_equal_texts(d, &set, failed);
         add_sets_of_forms(d, &set, &u, failed);
     }
-    unifying_free(&u);
 }
 
 void rules_unify(struct arena *a, const struct unify_member *members, size_t n, unified_list *ret_rules)

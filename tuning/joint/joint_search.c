@@ -99,7 +99,7 @@ static bool draw(struct joint *j, struct strategy *s, size_t pass, struct joint_
 // False: all was tried.
 static bool search_pass(struct joint *j, struct strategy *s, size_t pass)
 {
-    struct joint_candidate c = {0};
+    struct joint_candidate c FREED_BY(joint_candidate_free) = {0};
     bool is_any = draw(j, s, pass, &c);
     if (is_any)
         evaluate(j, &c);
@@ -107,7 +107,6 @@ static bool search_pass(struct joint *j, struct strategy *s, size_t pass)
         strategy_select(s, &c);
         keep_if_best(j, &c);
     }
-    joint_candidate_free(&c);
     return is_any;
 }
 

@@ -193,7 +193,7 @@ static double predict(const struct strategy *s, const struct joint_candidate *c,
 
 static void breed_by_model(struct strategy *s, size_t pass, struct joint_candidate *ret)
 {
-    struct joint_candidate child = {0};
+    struct joint_candidate child FREED_BY(joint_candidate_free) = {0};
     breed(s, pass, ret);
     bool is_asked = s->is_model_believed && s->rows.count % STEPS_WITHOUT_MODEL != 0;
     for (int i = 1; is_asked && i < CHILDREN; i++) {
@@ -201,7 +201,6 @@ static void breed_by_model(struct strategy *s, size_t pass, struct joint_candida
         if (predict(s, &child, pass) < predict(s, ret, pass))
             joint_candidate_copy(ret, &child);
     }
-    joint_candidate_free(&child);
 }
 
 // --- all of them -----------------------------------------------------------------------------------------------------

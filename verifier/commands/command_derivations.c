@@ -128,7 +128,7 @@ static int show_search(const struct search *s, int original, const struct option
 static int derive(struct command *c, const struct definition *d, uint32_t weights, struct error *error)
 {
     const struct options *options = c->options;
-    struct iterator_tables tables;
+    struct iterator_tables tables FREED_BY(iterator_tables_free);
     struct derivation dv;
     struct search s = {0};
     struct search_limits limits = search_standard_limits;
@@ -149,7 +149,6 @@ static int derive(struct command *c, const struct definition *d, uint32_t weight
         search_free(&s);
     }
     derivation_end(&dv);
-    iterator_tables_free(&tables);
     return code;
 }
 

@@ -69,7 +69,7 @@ static void note_used(struct derivation *d, const struct reach_chain *chain)
 static void derive(const struct rule *rule, const struct reach *reach, int64_t random, struct typing *typing,
                    struct derivation *ret)
 {
-    struct examples examples;
+    struct examples examples FREED_BY(examples_free);
     struct reach_chain chain;
     examples_make(&examples, rule, typing);
     examples_add_random(&examples, rule, (uint32_t)random);
@@ -83,7 +83,6 @@ static void derive(const struct rule *rule, const struct reach *reach, int64_t r
             ret->n_cut_short += chain.was_cut_short;
             graph_print(&ret->missing, &examples.items.items[i].source);
         }
-    examples_free(&examples);
 }
 
 static void derive_all(const struct rule_set *set, const struct reach *reach, const struct options *o,
@@ -91,12 +90,11 @@ static void derive_all(const struct rule_set *set, const struct reach *reach, co
 {
 #pragma omp parallel num_threads(o->threads ? (int)o->threads : omp_get_max_threads())
     {
-        struct typing typing;
+        struct typing typing FREED_BY(typing_free);
         typing_init(&typing);
 #pragma omp for schedule(dynamic)
         for (size_t i = 0; i < set->rules.count; i++)
             derive(set->rules.items[i], reach, o->random, &typing, &ret[i]);
-        typing_free(&typing);
     }
 }
 
@@ -114,7 +112,7 @@ static void print_derivation(const struct rule *rule, const struct derivation *d
 // ret_is_all: every rule is derived at all its examples.
 static void run(const struct options *o, const struct rule_set *set, const struct rule_set *others, bool *ret_is_all)
 {
-    struct derivation *derivations = mem_alloc_zero((set->rules.count + 1) * sizeof *derivations);
+    LOCAL_ZEROS(struct derivation, derivations, set->rules.count + 1);
     struct reach reach = {(const struct rule *const *)others->rules.items, others->rules.count, (int)o->steps,
                           (int)o->graphs};
     derive_all(set, &reach, o, derivations);
@@ -126,7 +124,6 @@ static void run(const struct options *o, const struct rule_set *set, const struc
         vec_free(&derivations[i].used);
         text_free(&derivations[i].missing);
     }
-    mem_free(derivations, (set->rules.count + 1) * sizeof *derivations);
 }
 
 static bool is_generated(const struct rule *r, const void *context)
@@ -137,7 +134,7 @@ static bool is_generated(const struct rule *r, const void *context)
 static int run_on(struct command *c, int count, char **paths, struct error *error)
 {
     const struct options *o = c->options;
-    struct rule_set others;
+    struct rule_set others FREED_BY(rule_set_free);
     bool is_all = false;
     rule_set_init(&others, &c->arena);
     bool is_read = command_read_rules(c, o->from ? count : 0, paths, "files of rules, and --from FILE", error) &&
@@ -146,7 +143,6 @@ static int run_on(struct command *c, int count, char **paths, struct error *erro
         rule_set_filter(&others, is_generated, NULL);
     if (is_read)
         run(o, &c->rules, &others, &is_all);
-    rule_set_free(&others);
     return !is_read ? COMMAND_FAILED : is_all ? EXIT_DONE : EXIT_CHECK_FAILED;
 }
 

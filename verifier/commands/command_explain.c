@@ -35,20 +35,19 @@ struct explain_run {
 static void print_chain(const struct derivation *d)
 {
     for (size_t i = 0; i < d->steps.count; i++) {
-        struct text out = {0};
+        TEXT(out);
         logic_print_term(&out, &d->logic, d->steps.items[i].term);
         if (d->steps.items[i].property)
             printf("  = %s\n      by %s\n", out.chars, d->steps.items[i].property);
         else
             printf("    %s\n", out.chars);
-        text_free(&out);
     }
 }
 
 static bool explain_output(struct explain_run *run, const struct equation *eq, uint32_t output,
                            const struct entailment *proof)
 {
-    struct derivation d;
+    struct derivation d FREED_BY(property_derivation_free);
     bool is_found = property_derivation_find(&d, &run->axioms, eq, output, proof, (uint32_t)run->options->terms);
     if (eq->n_pairs > 1)
         printf("  output %u\n", output);
@@ -56,7 +55,6 @@ static bool explain_output(struct explain_run *run, const struct equation *eq, u
         print_chain(&d);
     else
         printf("    no chain within %lld terms\n", (long long)run->options->terms);
-    property_derivation_free(&d);
     return is_found;
 }
 

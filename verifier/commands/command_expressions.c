@@ -146,14 +146,13 @@ static const struct example *choose_example(const struct examples *all)
 
 static void show_rule(struct expressions_run *run, const struct rule *r)
 {
-    struct examples examples;
+    struct examples examples FREED_BY(examples_free);
     examples_make(&examples, r, &run->typing);
     const struct example *best = choose_example(&examples);
     if (!best || !show_example(run, r, best)) {
         run->n_without_example++;
         printf("%s: no example was found\n", r->name);
     }
-    examples_free(&examples);
 }
 
 static int show_all(struct command *c, int count, char **arguments, struct error *error)

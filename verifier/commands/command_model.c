@@ -196,7 +196,7 @@ static void print_rules_stage(const struct model_comparison *run, struct text *o
 {
     const struct saturation *s = &run->saturation;
     size_t n_equal = 0;
-    struct shared_classes shared;
+    struct shared_classes shared FREED_BY(shared_classes_free);
     for (size_t i = 0; i < run->common.n_outputs; i++)
         n_equal += is_equal_by_rules(run, i);
     if (run->n_left_out)
@@ -216,7 +216,6 @@ static void print_rules_stage(const struct model_comparison *run, struct text *o
         print_first_difference(run, out, &shared, side);
     if (n_equal < run->common.n_outputs && (run->subjects[0].model.n_unbound || run->subjects[1].model.n_unbound))
         text_add(out, "    dimensions of inputs have no size, and rules see nothing behind them: --shape gives them\n");
-    shared_classes_free(&shared);
 }
 
 static void print_output_name(struct text *out, const char *name)

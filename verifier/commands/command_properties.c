@@ -100,8 +100,8 @@ static void validate_all(struct properties_run *run)
     in_hand_start(&run->in_hand, run->arena, run->options->quiet ? NULL : stderr, "properties", (uint64_t)n, threads);
 #pragma omp parallel num_threads(threads)
     {
-        struct judge judge;
-        struct symbolic_prover symbols;
+        struct judge judge FREED_BY(judge_free);
+        struct symbolic_prover symbols FREED_BY(symbolic_prover_free);
         init_judge(run, &judge);
         symbolic_prover_init(&symbols);
 #pragma omp for schedule(dynamic, 1)
@@ -111,8 +111,6 @@ static void validate_all(struct properties_run *run)
             validate(run, &judge, run->options->bound ? NULL : &symbols, p, &run->outcomes[i]);
             in_hand_finish(&run->in_hand, omp_get_thread_num());
         }
-        symbolic_prover_free(&symbols);
-        judge_free(&judge);
     }
     in_hand_end(&run->in_hand);
     run->seconds = clock_seconds() - started;
@@ -214,7 +212,7 @@ static void print_uses(const struct entailment *e)
 // Properties that hold do so of the operators, all at once. So a contradiction has one that does not.
 static bool print_contradictions(const struct properties_run *run)
 {
-    struct axioms axioms;
+    struct axioms axioms FREED_BY(axioms_free);
     struct entailment core;
     size_t count = 0;
     axioms_make(&axioms, run->set);
@@ -228,7 +226,6 @@ static bool print_contradictions(const struct properties_run *run)
         count++;
     }
     theory_free(theory);
-    axioms_free(&axioms);
     if (count == 0)
         printf("no contradiction was found\n");
     return count > 0;
@@ -252,7 +249,7 @@ static void print_redundant_ones(const struct properties_run *run)
     size_t n = set.properties.count;
     struct entailment *proofs = arena_array(run->arena, struct entailment, n + 1);
     struct names left_out = {arena_array(run->arena, const char *, n + 1), 0};
-    struct axioms axioms;
+    struct axioms axioms FREED_BY(axioms_free);
     axioms_make(&axioms, &set);
     struct theory *theory = theory_make(&axioms, (unsigned)run->options->steps);
     for (size_t i = n; i-- > 0;) {
@@ -268,7 +265,6 @@ static void print_redundant_ones(const struct properties_run *run)
         }
     printf("properties that follow from the others, all at once: %u\n", left_out.count);
     theory_free(theory);
-    axioms_free(&axioms);
     vec_free(&set.properties);
 }
 

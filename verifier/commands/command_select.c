@@ -102,19 +102,18 @@ static int run_on(struct command *c, int count, char **paths, struct error *erro
     if (!read_all(c, count, paths, &n_generated, error))
         return COMMAND_FAILED;
     double started = clock_seconds();
-    struct selection s = {.n_generated = n_generated,
-                          .arena = &c->arena,
-                          .max_coincidences = (int)o->coincidences,
-                          .max_steps = (int)o->steps,
-                          .max_graphs = (int)o->graphs,
-                          .max_operators = (int)o->operators,
-                          .threads = (int)o->threads};
+    struct selection s FREED_BY(selection_free) = {.n_generated = n_generated,
+                                                   .arena = &c->arena,
+                                                   .max_coincidences = (int)o->coincidences,
+                                                   .max_steps = (int)o->steps,
+                                                   .max_graphs = (int)o->graphs,
+                                                   .max_operators = (int)o->operators,
+                                                   .threads = (int)o->threads};
     (o->is_for_egraph ? selection_make_for_egraph : selection_make)(&s, &c->rules);
     bool is_written = (!o->output || write_kept(&s, &c->rules, o->output, error)) &&
                       (!o->dropped || write_dropped(&s, &c->rules, o->dropped, error));
     if (!o->quiet)
         print_counts(&s, clock_seconds() - started);
-    selection_free(&s);
     return is_written ? EXIT_DONE : COMMAND_FAILED;
 }
 

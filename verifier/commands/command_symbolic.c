@@ -35,7 +35,7 @@ static void prove_all(const struct options *o, const struct equation *equations,
     in_hand_start(&in_hand, arena, o->quiet ? NULL : stderr, "equations", n, threads);
 #pragma omp parallel num_threads(threads)
     {
-        struct symbolic_prover prover;
+        struct symbolic_prover prover FREED_BY(symbolic_prover_free);
         symbolic_prover_init(&prover);
 #pragma omp for schedule(dynamic)
         for (int64_t i = 0; i < (int64_t)n; i++) {
@@ -45,7 +45,6 @@ static void prove_all(const struct options *o, const struct equation *equations,
             seconds[i] = clock_thread_seconds() - begin;
             in_hand_finish(&in_hand, omp_get_thread_num());
         }
-        symbolic_prover_free(&prover);
     }
     in_hand_end(&in_hand);
 }

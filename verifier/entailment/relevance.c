@@ -63,14 +63,13 @@ static void add_term(struct relevance *r, logic_term term)
 
 static void add_symbols(struct logic *l, struct trigger *trigger)
 {
-    struct relevance of_trigger;
+    struct relevance of_trigger FREED_BY(relevance_free);
     relevance_init(&of_trigger, l);
     for (uint32_t i = 0; i < trigger->n; i++)
         add_term(&of_trigger, trigger->terms[i]);
     trigger->n_symbols = (uint32_t)of_trigger.symbols.count;
     vec_reserve(&of_trigger.symbols, 1);
     trigger->symbols = arena_copy_array(&l->arena, of_trigger.symbols.items, of_trigger.symbols.count);
-    relevance_free(&of_trigger);
 }
 
 struct triggers triggers_of_axiom(struct logic *l, const struct sentence *axiom)

@@ -24,8 +24,8 @@ static void print_rule(struct text *out, const struct rule *r, bool backwards)
 const uint32_t *find_reversed_rules(const struct rule *const *rules, size_t n, struct arena *a)
 {
     uint32_t *reversed = arena_array(a, uint32_t, n + 1);
-    struct key_set met = {0};
-    VEC(uint32_t) first = {0};   // rule of each
+    struct key_set met FREED_BY(key_set_free) = {0};
+    LOCAL_VEC(uint32_t, first);   // rule of each
     ARENA(keys);
     TEXT(key);
     for (uint32_t i = 0; i < n; i++) {
@@ -42,7 +42,5 @@ const uint32_t *find_reversed_rules(const struct rule *const *rules, size_t n, s
         if (key_set_add(&met, &keys, key.chars, key.count) == first.count)
             vec_push(&first, i);
     }
-    key_set_free(&met);
-    vec_free(&first);
     return reversed;
 }

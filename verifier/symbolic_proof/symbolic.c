@@ -53,13 +53,11 @@ static void assume_equations(struct entails *e, struct family *f)
 // Does what typing says contradict itself, although no sizes were found by which to see it?
 static bool is_contradictory(struct family *f, struct z3_session *z3)
 {
-    struct entails e;
+    struct entails e FREED_BY(entails_free);
     entails_init(&e, f->polys, z3);
     assume_family(&e, f);
     assume_equations(&e, f);
-    bool is_contradictory = entails_nothing(&e, NULL, 0) && !f->polys->has_failed;
-    entails_free(&e);
-    return is_contradictory;
+    return entails_nothing(&e, NULL, 0) && !f->polys->has_failed;
 }
 
 // Sizes that were tried are points at which little follows.
@@ -72,7 +70,7 @@ static void add_lanes(struct entails *e, const struct family *f)
 static bool pairs_are_equal(struct family *f, struct z3_session *z3, struct symbolic_proof *proof)
 {
     const struct equation *eq = f->equation;
-    struct entails e;
+    struct entails e FREED_BY(entails_free);
     bool are_equal = true;
     entails_init(&e, f->polys, z3);
     assume_family(&e, f);
@@ -89,7 +87,6 @@ static bool pairs_are_equal(struct family *f, struct z3_session *z3, struct symb
     proof->questions += e.questions;
     vec_free(&ex.frames);
     vec_free(&ex.answers);
-    entails_free(&e);
     return are_equal;
 }
 

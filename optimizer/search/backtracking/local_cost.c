@@ -390,7 +390,7 @@ struct price scribe_price(struct scribe *s, const struct rewrite *r, const struc
                           double before)
 {
     struct arena_mark mark = arena_mark(&s->arena);
-    struct graph local;
+    struct graph local FREED_BY(graph_free);
     struct locality locality = {s, r, &local};
     forget_places(s);
     graph_init(&local, &s->arena);
@@ -401,7 +401,6 @@ struct price scribe_price(struct scribe *s, const struct rewrite *r, const struc
     struct price price = {before, isinf(before) ? INFINITY : NAN};
     if (isfinite(before))
         price.change = seconds_after(&locality, cost, context) - before;
-    graph_free(&local);
     arena_release(&s->arena, mark);
     return price;
 }
