@@ -281,10 +281,9 @@ static bool join_with_equals(struct constants *k, enode_id n)
 
 static bool try_node(struct constants *k, enode_id n)
 {
-    struct arena_mark mark = arena_mark(&k->scratch);
+    ARENA_MARK(mark, &k->scratch);
     k->of_nodes.items[n].is_compared = true;
     compute_class(k, egraph_find(k->e, n));
-    arena_release(&k->scratch, mark);
     return join_with_equals(k, n);
 }
 

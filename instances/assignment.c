@@ -73,7 +73,7 @@ bool enumerate_attributes(const struct attribute_walk *walk)
 {
     static const enum wanted_sides sides[MAX_SETS] = {WANTED_LEFT, WANTED_RIGHT};
     const struct equation *eq = walk->equation;
-    struct arena_mark mark = arena_mark(walk->scratch);
+    ARENA_MARK(mark, walk->scratch);
     struct assignment_search *s = arena_new(walk->scratch, struct assignment_search);
     s->walk = walk;
     s->n = eq->pattern->n_attribute_variables;
@@ -82,7 +82,5 @@ bool enumerate_attributes(const struct attribute_walk *walk)
         rank_classes_make(&s->classes[i], &s->left[0][i], eq->pattern, equation_required_nodes(eq, sides[i]));
     for (uint32_t v = 0; v < s->n; v++)
         s->domains[v] = domain_of_variable(eq->pattern, v, walk->max_rank, walk->extent, walk->scratch);
-    bool goes_on = search_from(s, 0);
-    arena_release(walk->scratch, mark);
-    return goes_on;
+    return search_from(s, 0);
 }

@@ -188,12 +188,11 @@ static bool conditions_hold(struct search *s, uint32_t conditions)
     if (!conditions)
         return true;
     struct term_bindings b = instance_bindings(&s->in);
-    struct arena_mark mark = arena_mark(s->e->scratch);
+    ARENA_MARK(mark, s->e->scratch);
     bool hold = true;
     for (uint32_t i = 0; hold && i < MAX_SEARCHED && conditions >> i; i++)
         if (conditions >> i & 1)
             hold = condition_holds(&s->e->equation->conditions[i], &b, weights, s->e->scratch);
-    arena_release(s->e->scratch, mark);
     return hold;
 }
 
@@ -254,11 +253,9 @@ bool enumerate_instances(struct enumeration *e)
         e->was_cut_short = e->steps > e->step_limit;
         return true;
     }
-    struct arena_mark mark = arena_mark(e->scratch);
+    ARENA_MARK(mark, e->scratch);
     plan_levels(&s, variables);
     find_types(&s, variables);
     find_agreeing(&s);
-    bool goes_on = e->was_cut_short || search_from(&s, 0);
-    arena_release(e->scratch, mark);
-    return goes_on;
+    return e->was_cut_short || search_from(&s, 0);
 }

@@ -48,11 +48,10 @@ static bool evaluate_head(const struct instance *in, uint32_t node, head_id *ret
     const struct pattern_node *n = &in->equation->pattern->nodes.items[node];
     struct attribute_value values[MAX_ATTRIBUTES];
     struct term_bindings b = instance_bindings(in);
-    struct arena_mark mark = arena_mark(in->scratch);
+    ARENA_MARK(mark, in->scratch);
     bool has_values = pattern_evaluate_attributes(n, &b, in->scratch, values);
     if (has_values)
         *ret_head = typing_head(in->typing, n->op, values);
-    arena_release(in->scratch, mark);
     return has_values;
 }
 

@@ -284,7 +284,7 @@ static bool run_attempt(struct random_search *s, struct typing *typing, struct a
                         .equation = eq,
                         .random = random_seed(key),
                         .has_windows = has_windows(eq->pattern)};
-    struct arena_mark mark = arena_mark(scratch);
+    ARENA_MARK(mark, scratch);
     bool goes_on = true;
     typing_forget(typing);
     bool is_far = s->is_far;
@@ -302,7 +302,6 @@ static bool run_attempt(struct random_search *s, struct typing *typing, struct a
     find_instance(&a);
     if (a.is_found)
         goes_on = show(s, &a.found, a.wanted);
-    arena_release(scratch, mark);
     return goes_on;
 }
 

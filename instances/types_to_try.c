@@ -143,11 +143,10 @@ static void keep_types_with(const struct enumeration *e, const struct condition 
     struct term_bindings b = {.tensors = tensors};
     size_t kept = 0;
     for (size_t i = 0; i < types->count; i++) {
-        struct arena_mark mark = arena_mark(e->scratch);
+        ARENA_MARK(mark, e->scratch);
         tensors[variable] = typing_type(e->typing, types->items[i]);
         if (condition_holds(c, &b, NULL, e->scratch))
             types->items[kept++] = types->items[i];
-        arena_release(e->scratch, mark);
     }
     types->count = kept;
 }

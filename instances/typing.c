@@ -154,10 +154,9 @@ static const struct typed_call ill_typed = {0};
 static const struct typed_call *answer(struct typing *t, head_id head, uint32_t n_inputs, const type_id *inputs)
 {
     struct type types[MAX_TYPED_INPUTS];
-    struct arena_mark mark = arena_mark(&t->temporary);
+    ARENA_MARK(mark, &t->temporary);
     bool is_typed = define(t, head, n_inputs, inputs, types);
     const struct typed_call *call = is_typed ? keep_call(t, &t->heads.items[head], n_inputs, inputs) : &ill_typed;
-    arena_release(&t->temporary, mark);
     return call;
 }
 

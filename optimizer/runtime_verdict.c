@@ -160,9 +160,8 @@ static bool send_all_inputs(struct optimizing *o, struct error *error)
     ARENA(scratch);
     bool are_sent = true;
     for (int set = 0; are_sent && set < n_sets(o); set++) {
-        struct arena_mark mark = arena_mark(&scratch);
+        ARENA_MARK(mark, &scratch);
         are_sent = send_inputs(o, set, &scratch, error);
-        arena_release(&scratch, mark);
     }
     return are_sent;
 }

@@ -304,14 +304,13 @@ struct looking {
 
 static bool never_costs_more(struct looking *l, const struct graph *g)
 {
-    struct arena_mark mark = arena_mark(&l->scratch);
+    ARENA_MARK(mark, &l->scratch);
     struct work work = work_of_graph(g, &l->scratch);
     uint32_t weights = rule_weights(l->candidate->rule);
     bool is_good = true;
     do
         is_good = work_is_at_most(&work, &l->candidate->targets[l->example], weights);
     while (is_good && next_weights(l->candidate->rule, &weights));
-    arena_release(&l->scratch, mark);
     return is_good;
 }
 

@@ -19,10 +19,9 @@ static double entries_of(const struct graph *g, node_id n)
 static double operations_of(const struct graph *g, node_id n, struct arena *a)
 {
     struct definition d;
-    struct arena_mark mark = arena_mark(a);
+    ARENA_MARK(mark, a);
     double operations = graph_define(g, n, &d, a) ? definition_flops(&d) : 0;
     definition_free(&d);
-    arena_release(a, mark);
     return operations;
 }
 

@@ -358,12 +358,11 @@ static bool holds_everywhere(struct matching *s, const enum weight_kind *weights
 
 static bool visit_match(struct matching *s)
 {
-    struct arena_mark mark = arena_mark(s->scratch);
+    ARENA_MARK(mark, s->scratch);
     enum weight_kind weights[MAX_RULE_VARIABLES] = {NO_WEIGHT};
     for (uint32_t v = 0; v < s->rule->pattern.n_variables; v++)
         weights[v] = kind_of_weight(s, s->m.variables[v]);
     bool holds = holds_everywhere(s, weights);
-    arena_release(s->scratch, mark);
     return !holds || s->visit(s->context, &s->m);
 }
 
@@ -522,7 +521,7 @@ bool match_apply_nodes(const struct match *m, struct graph *g, struct arena *scr
     assert(g->arena != scratch);
     struct application ap = {.m = m, .g = g, .scratch = scratch};
     struct graph_mark before = graph_mark(g);
-    struct arena_mark mark = arena_mark(scratch);
+    ARENA_MARK(mark, scratch);
     memcpy(ap.nodes, m->nodes, sizeof ap.nodes);
     plain_types_init(&ap.types, m->rule, g, scratch);
     bool is_applied = add_target(&ap, ret_old, ret_new);
@@ -531,6 +530,5 @@ bool match_apply_nodes(const struct match *m, struct graph *g, struct arena *scr
     for (node_id n = (node_id)before.nodes; n < g->nodes.count; n++)
         graph_set_origin(g, n, ORIGIN_OF_RULES | m->rule->number);
     memcpy(ret_nodes, ap.nodes, sizeof ap.nodes);
-    arena_release(scratch, mark);
     return is_applied;
 }

@@ -279,7 +279,7 @@ void rule_index_match(const struct rule_index *x, const struct match_index *inde
                       const bool *touched, struct arena *scratch, bool (*visit)(void *context, const struct match *m),
                       void *context)
 {
-    struct arena_mark mark = arena_mark(scratch);
+    ARENA_MARK(mark, scratch);
     struct anchors a = {.x = x, .index = index};
     struct visitor v = {visit, context, true};
     uint64_t *usable = arena_array(scratch, uint64_t, x->n_words);
@@ -289,5 +289,4 @@ void rule_index_match(const struct rule_index *x, const struct match_index *inde
     for (size_t rule = 0; v.goes_on && rule < x->rules->rules.count; rule++)
         if (has_rule(usable, rule))
             match_rule(&a, rule, scratch, &v);
-    arena_release(scratch, mark);
 }

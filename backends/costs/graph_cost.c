@@ -23,14 +23,13 @@ static bool make_plan(struct backend *b, const struct graph *g, const uint8_t *l
 bool backend_estimate_with(struct backend *b, const struct graph *g, const uint8_t *layouts,
                            struct estimate *ret_estimate, struct error *error)
 {
-    struct arena_mark mark = arena_mark(b->scratch);
+    ARENA_MARK(mark, b->scratch);
     struct plan plan = {0};
     struct estimate sum = {0};
     bool is_done = make_plan(b, g, layouts, b->scratch, &plan, error) && backend_choose_priced(b, &plan, &sum, error);
     if (is_done)
         *ret_estimate = sum;
     plan_free(&plan);
-    arena_release(b->scratch, mark);
     return is_done;
 }
 
@@ -52,7 +51,7 @@ static bool estimate_best_layouts(struct backend *b, const struct graph *g, stru
 
 bool backend_estimate(struct backend *b, const struct graph *g, struct estimate *ret_estimate, struct error *error)
 {
-    struct arena_mark mark = arena_mark(b->scratch);
+    ARENA_MARK(mark, b->scratch);
     const uint8_t *layouts;
     bool is_done, is_searched = b->policy == LAYOUTS_BEST && b->target.layouts;
     if (is_searched)
@@ -60,7 +59,6 @@ bool backend_estimate(struct backend *b, const struct graph *g, struct estimate 
     else
         is_done = backend_find_layouts(b, g, b->scratch, &layouts, error) &&
                   backend_estimate_with(b, g, layouts, ret_estimate, error);
-    arena_release(b->scratch, mark);
     return is_done;
 }
 

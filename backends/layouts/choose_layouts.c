@@ -363,12 +363,11 @@ static bool search_approximately(struct layout_search *s, int *ret_values, struc
         keep_if_better(s, values, ret_values, ret);
     }
     for (int i = 0; i < MOST_ROUNDS && is_done && is_missing; i++) {
-        struct arena_mark mark = arena_mark(s->arena);
+        ARENA_MARK(mark, s->arena);
         ret->least = layouts_find_among_known(s, values).least;
         is_missing = look_at(s, values);
         is_done = !is_missing || price_layouts(s, values);
         keep_if_better(s, values, ret_values, ret);
-        arena_release(s->arena, mark);
     }
     ret->least = fmin(ret->least, ret->seconds);
     return is_done;

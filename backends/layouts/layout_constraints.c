@@ -187,7 +187,7 @@ static void add_scopes_of_copies(struct formulation *f, const struct layout_part
 bool layouts_are_hard(struct layout_search *s)
 {
     struct assignment_limits limits = assignment_standard_limits;
-    struct arena_mark mark = arena_mark(s->arena);
+    ARENA_MARK(mark, s->arena);
     struct formulation f = begin_formulation(s);
     for (size_t i = 0; i < s->parts.count; i++) {
         const struct layout_part *part = &s->parts.items[i];
@@ -198,6 +198,5 @@ bool layouts_are_hard(struct layout_search *s)
     }
     limits.work *= SHARE_OF_WORK;
     double work = assignment_work(f.n_variables, f.n_values, f.n_tables, f.tables, &limits, s->arena);
-    arena_release(s->arena, mark);
     return work == INFINITY;
 }

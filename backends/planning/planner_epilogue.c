@@ -235,12 +235,10 @@ static void bind_cluster(struct planner *p, uint32_t step, const struct cluster 
 
 static bool accepts_cluster(struct planner *p, const struct step *step, struct cluster *c)
 {
-    struct arena_mark mark = arena_mark(p->arena);
+    ARENA_MARK(mark, p->arena);
     struct loop trial = start_of_epilogue(p, step);
     extend_epilogue(p, &trial, c, &step->results[0], true);
-    bool is_accepted = step->kernel->accepts_epilogue(p, step, &trial);
-    arena_release(p->arena, mark);
-    return is_accepted;
+    return step->kernel->accepts_epilogue(p, step, &trial);
 }
 
 static bool try_epilogue_of(struct planner *p, node_id node, tensor_id t)

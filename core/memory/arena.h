@@ -35,3 +35,15 @@ size_t arena_used(const struct arena *a);   // bytes given since the beginning, 
 
 // An arena that ends with the block in which it is declared.
 #define ARENA(name) struct arena name FREED_BY(arena_free) = {0}
+
+// A mark to which the arena is released at the end of the block in which it is declared.
+struct arena_mark_keeper {
+    struct arena *arena;
+    struct arena_mark mark;
+};
+static inline void arena_mark_keeper_release(struct arena_mark_keeper *keeper)
+{
+    arena_release(keeper->arena, keeper->mark);
+}
+#define ARENA_MARK(name, a)                                                                                            \
+    __attribute__((unused)) struct arena_mark_keeper name FREED_BY(arena_mark_keeper_release) = {(a), arena_mark(a)}

@@ -40,13 +40,12 @@ static void substitution_init(struct substitution *s, struct composition *c, con
 static expr inline_scope(struct composition *c, int tensor, const expr *index, int depth)
 {
     const struct stage *scope = &c->pool.d.stages[tensor - c->pool.d.n_inputs];
-    struct arena_mark mark = arena_mark(&c->scratch);
+    ARENA_MARK(mark, &c->scratch);
     struct substitution s;
     substitution_init(&s, c, &c->pool.d, NULL, depth);
     for (int axis = 0; axis < scope->type.rank; axis++)
         s.variables[scope->first_variable + (uint32_t)axis] = index[axis];
     expr body = substitute(&s, scope->body);
-    arena_release(&c->scratch, mark);
     return body;
 }
 
@@ -147,14 +146,13 @@ static expr substitute(struct substitution *s, expr e)
 static int add_scope(struct composition *c, const struct definition *from, const int *tensors,
                      const struct stage *scope)
 {
-    struct arena_mark mark = arena_mark(&c->scratch);
+    ARENA_MARK(mark, &c->scratch);
     uint32_t first = pool_axes(&c->pool, &scope->type);
     struct substitution s;
     substitution_init(&s, c, from, tensors, 0);
     for (int axis = 0; axis < scope->type.rank; axis++)
         s.variables[scope->first_variable + (uint32_t)axis] = pool_variable(&c->pool, first + (uint32_t)axis);
     expr body = substitute(&s, scope->body);
-    arena_release(&c->scratch, mark);
     return pool_scope(&c->pool, &scope->type, body);
 }
 

@@ -198,7 +198,7 @@ static void run(const struct tape *t, const struct run *r, uint64_t *v)
 
 void tape_run(const struct tape *t, const uint64_t *const *inputs, uint64_t *const *outputs, struct arena *scratch)
 {
-    struct arena_mark mark = arena_mark(scratch);
+    ARENA_MARK(mark, scratch);
     uint64_t *v = arena_alloc(scratch, t->n_values * sizeof *v, _Alignof(uint64_t)), *at = v;
     for (int i = 0; i < t->n_inputs; at += t->input_elements[i++])
         memcpy(at, inputs[i], t->input_elements[i] * sizeof *v);
@@ -209,5 +209,4 @@ void tape_run(const struct tape *t, const uint64_t *const *inputs, uint64_t *con
     for (int i = 0; i < t->n_outputs; i++)
         for (size_t k = 0; k < t->output_elements[i]; k++)
             outputs[i][k] = v[t->outputs[i][k]];
-    arena_release(scratch, mark);
 }

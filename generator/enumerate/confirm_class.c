@@ -46,12 +46,10 @@ static struct content content_of(const struct class *c, const struct member *m)
 
 static bool has_content(const struct class *c, const struct member *m, const struct content *content)
 {
-    struct arena_mark mark = arena_mark(&c->l->scratch);
+    ARENA_MARK(mark, &c->l->scratch);
     struct content own = content_of(c, m);
-    bool is_equal = own.type->plain == content->type->plain &&
-                    memcmp(own.data, content->data, own.type->elements * sizeof *own.data) == 0;
-    arena_release(&c->l->scratch, mark);
-    return is_equal;
+    return own.type->plain == content->type->plain &&
+           memcmp(own.data, content->data, own.type->elements * sizeof *own.data) == 0;
 }
 
 // A fingerprint is not an identity: drops the terms whose value is not that of the first. Renamings of one member are

@@ -139,14 +139,13 @@ static struct signature *make_signature(struct family_types *u, int instance, co
 {
     const struct instance *in = &u->family->instances[instance];
     struct signature *s = arena_new(&u->arena, struct signature);
-    struct arena_mark mark = arena_mark(&u->draft_arena);
+    ARENA_MARK(mark, &u->draft_arena);
     *s = (struct signature){.is_typed = define(in, a, b, &u->draft)};
     s->n_outputs = s->is_typed ? u->draft.definition.n_outputs : 0;
     for (int i = 0; i < s->n_outputs; i++)
         s->outputs[i] = type_of_output(u, definition_output(&u->draft.definition, i));
     if (s->is_typed)
         s->meaning = find_or_make_meaning(u, in, a, b);
-    arena_release(&u->draft_arena, mark);
     return s;
 }
 

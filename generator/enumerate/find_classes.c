@@ -277,11 +277,10 @@ static void judge_slices(const struct tensor_store *s, struct collector *collect
         evaluation_cache_init(&calls, s->family_types->seed + 1, MAX_CALL_BYTES);
 #pragma omp for schedule(dynamic, 1)
         for (int i = 0; i < slices; i++) {
-            struct arena_mark mark = arena_mark(&arena);
+            ARENA_MARK(mark, &arena);
             struct sorted sorted = sort_slice(collectors, n, i, &arena);
             if (!interrupt_requested())
                 judge_slice(s, &l, &calls, &sorted, &parts[i]);
-            arena_release(&arena, mark);
         }
     }
     size_t members = f->members.count;

@@ -13,10 +13,9 @@ struct hash128 fingerprint_in_place(const struct gen_type *type, uint64_t *data)
 
 struct hash128 fingerprint_of(const struct gen_type *type, const uint64_t *data, struct arena *scratch)
 {
-    struct arena_mark mark = arena_mark(scratch);
+    ARENA_MARK(mark, scratch);
     uint64_t *buffer = arena_alloc(scratch, (FINGERPRINT_ROOM + type->elements) * sizeof *data, _Alignof(uint64_t));
     memcpy(buffer + FINGERPRINT_ROOM, data, type->elements * sizeof *data);
     struct hash128 hash = fingerprint_in_place(type, buffer + FINGERPRINT_ROOM);
-    arena_release(scratch, mark);
     return hash;
 }

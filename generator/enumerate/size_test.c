@@ -45,7 +45,7 @@ static const int64_t *sizes_from(const struct judging *j, int place, const struc
 static const struct call_setting *setting_at(const struct judging *j, int kind, int owner, const struct instance *in)
 {
     struct attribute_value values[MAX_ATTRIBUTES];
-    struct arena_mark mark = arena_mark(&j->t->calls->scratch);
+    ARENA_MARK(mark, &j->t->calls->scratch);
     for (int a = 0, n = operator_n_attributes(in->op); a < n; a++) {
         int place = find_place(j->t->shapes, kind, owner, a);
         values[a] = in->attributes[a];
@@ -53,7 +53,6 @@ static const struct call_setting *setting_at(const struct judging *j, int kind, 
             values[a].ints = sizes_from(j, place, &in->attributes[a]);
     }
     const struct call_setting *setting = evaluation_cache_setting(j->t->calls, in->op, values);
-    arena_release(&j->t->calls->scratch, mark);
     return setting;
 }
 

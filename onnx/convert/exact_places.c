@@ -49,7 +49,7 @@ static uint32_t number_of(const struct places *p, const struct onnx_string *name
 static bool look_at_constant(struct places *p, const struct onnx_tensor *tensor, struct type *ret_type,
                              double *ret_first, bool *ret_is_finite)
 {
-    struct arena_mark mark = arena_mark(&p->scratch);
+    ARENA_MARK(mark, &p->scratch);
     struct onnx_bytes bytes;
     struct error ignored = {0};
     *ret_type = type_of_tensor(tensor);
@@ -62,7 +62,6 @@ static bool look_at_constant(struct places *p, const struct onnx_tensor *tensor,
         elements_to_reals(ret_type->dtype, bytes.at + i * size, 1, ret_first);
         *ret_is_finite = *ret_is_finite && isfinite(*ret_first);
     }
-    arena_release(&p->scratch, mark);
     return is_read;
 }
 

@@ -360,11 +360,10 @@ static bool estimate(struct coster *coster, const struct graph *g, bool only_rec
         if (!step_groups_is_first(&groups, n))
             continue;
         struct group group;
-        struct arena_mark mark = arena_mark(&arena);
+        ARENA_MARK(mark, &arena);
         extract_group(c, &groups, n, &arena, &group);
         seconds += cost_of_group(c, &group, only_recalls);
         free_group(&group);
-        arena_release(&arena, mark);
     }
     *ret_estimate = (struct estimate){.seconds = seconds};
     return isfinite(seconds);

@@ -35,7 +35,7 @@ static void bound_computed(struct bounding *b, node_id id)
 {
     const struct node *n = &b->g->nodes.items[id];
     LOCAL_ARRAY(double, of_inputs, n->n_inputs + 1);
-    struct arena_mark mark = arena_mark(b->arena);
+    ARENA_MARK(mark, b->arena);
     struct definition d;
     for (uint32_t i = 0; i < n->n_inputs; i++)
         of_inputs[i] = b->magnitudes[graph_inputs(b->g, id)[i]];
@@ -43,7 +43,6 @@ static void bound_computed(struct bounding *b, node_id id)
     for (uint32_t i = 0; i < n->n_outputs; i++)
         b->magnitudes[n->first_output + i] = is_defined ? definition_magnitude(&d, (int)i, of_inputs) : NAN;
     definition_free(&d);
-    arena_release(b->arena, mark);
 }
 
 static size_t count_beyond(const struct bounding *b, const struct node *n)

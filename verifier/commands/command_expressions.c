@@ -114,7 +114,7 @@ static void print_sides(const struct sides *s)
 
 static bool show_example(struct expressions_run *run, const struct rule *r, const struct example *e)
 {
-    struct arena_mark mark = arena_mark(run->arena);
+    ARENA_MARK(mark, run->arena);
     struct sides sides;
     bool is_composed = compose_sides(&sides, r, e, run->arena);
     if (is_composed && !run->options->quiet)
@@ -122,7 +122,6 @@ static bool show_example(struct expressions_run *run, const struct rule *r, cons
     run->n_same += sides.are_same;
     run->n_different += is_composed && !sides.are_same;
     composition_free(&sides.composition);
-    arena_release(run->arena, mark);
     return is_composed;
 }
 

@@ -89,10 +89,9 @@ static void evaluate_atom(const struct atom_search *s, const struct condition *c
     memset(ret_met, 0, sizeof *ret_met * SAMPLE_WORDS);
     for (uint32_t i = 0; i < set->count; i++) {
         struct term_bindings b = {set->items[i].types, set->items[i].attributes};
-        struct arena_mark mark = arena_mark(s->scratch);
+        ARENA_MARK(mark, s->scratch);
         if (condition_holds(c, &b, NULL, s->scratch))
             ret_met[i / 64] |= (uint64_t)1 << i % 64;
-        arena_release(s->scratch, mark);
     }
 }
 

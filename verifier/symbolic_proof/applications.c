@@ -24,7 +24,7 @@ static type_id input_of_size(struct typing *t, const struct outline *o, uint32_t
 static head_id head_of(struct typing *t, const struct outline *o)
 {
     struct attribute_value attributes[MAX_ATTRIBUTES];
-    struct arena_mark mark = arena_mark(&t->temporary);
+    ARENA_MARK(mark, &t->temporary);
     for (int i = 0; i < operator_n_attributes(o->op); i++) {
         const struct attribute_role_info *role = &attribute_roles[o->op->attributes[i].role];
         int64_t *plain = arena_array(&t->temporary, int64_t, o->attributes[i].count + 1);
@@ -34,7 +34,6 @@ static head_id head_of(struct typing *t, const struct outline *o)
             (struct attribute_value){o->attributes[i].count, role->is_of_sizes ? plain : o->attributes[i].ints};
     }
     head_id head = typing_head(t, o->op, attributes);
-    arena_release(&t->temporary, mark);
     return head;
 }
 

@@ -157,7 +157,7 @@ static bool answer_is_yes(const struct question *q, struct family *f, struct z3_
 static bool prove_family(struct symbolic_prover *prover, const struct question *q, struct choices *choices,
                          struct z3_session *z3, struct symbolic_proof *proof)
 {
-    struct arena_mark mark = arena_mark(&prover->arena);
+    ARENA_MARK(mark, &prover->arena);
     struct polys polys;
     struct family f;
     polys_init(&polys);
@@ -172,7 +172,6 @@ static bool prove_family(struct symbolic_prover *prover, const struct question *
     }
     family_free(&f);
     polys_free(&polys);
-    arena_release(&prover->arena, mark);
     return is_proved;
 }
 

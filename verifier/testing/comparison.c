@@ -113,12 +113,11 @@ static uint64_t assignments_of(const struct instance *in)
 static void compare_values(struct instance *in, uint32_t pairs, uint64_t seed, struct difference *ret)
 {
     struct number_values v = {.nodes = equation_nodes_of_pairs(in->equation)};
-    struct arena_mark mark = arena_mark(in->scratch);
+    ARENA_MARK(mark, in->scratch);
     number_values_evaluate(in, seed, &v);
     for (uint32_t i = 0; i < in->equation->n_pairs && ret->kind == COMPARISON_EQUAL; i++)
         if (pairs >> i & 1)
             compare_numbers(in, &v, i, seed, ret);
-    arena_release(in->scratch, mark);
 }
 
 enum comparison instance_compare(struct instance *in, struct difference *ret_difference)

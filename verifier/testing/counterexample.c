@@ -134,12 +134,11 @@ static void print_difference(struct text *out, const struct instance *in, const 
     const struct equation *eq = in->equation;
     text_printf(out, "%s at ", kind_name(difference->kind));
     instance_print(out, in);
-    struct arena_mark mark = arena_mark(in->scratch);
+    ARENA_MARK(mark, in->scratch);
     if (difference->kind == COMPARISON_OTHER_VALUE)
         print_numbers(out, in, difference->seed);
     print_side(out, in, difference, "left ", eq->left[difference->pair], difference->left_value);
     print_side(out, in, difference, "right", eq->right[difference->pair], difference->right_value);
-    arena_release(in->scratch, mark);
 }
 
 void counterexample_note(struct counterexample *out, const struct instance *in, const struct difference *difference)

@@ -102,7 +102,7 @@ void instance_add_json(struct text *out, const struct instance *in, const struct
     term_id left = eq->left[difference->pair], right = eq->right[difference->pair];
     struct number_values v = {.nodes = equation_nodes_of_term(eq->pattern, left) |
                                        equation_nodes_of_term(eq->pattern, right)};
-    struct arena_mark mark = arena_mark(in->scratch);
+    ARENA_MARK(mark, in->scratch);
     number_values_evaluate(in, difference->seed, &v);
     add_variables(out, in, &v);
     json_begin(out, "attributes", '[');
@@ -115,5 +115,4 @@ void instance_add_json(struct text *out, const struct instance *in, const struct
     add_side(out, "right", in, &v, right);
     if (difference->kind == COMPARISON_OTHER_VALUE)
         add_place(out, in, difference);
-    arena_release(in->scratch, mark);
 }

@@ -75,14 +75,13 @@ static double improve(size_t n_variables, const int *n_values, size_t n_tables, 
     int in_vain = 0;
     for (int i = 0; i < MOST_ROUNDS && in_vain < MOST_ROUNDS_IN_VAIN && best - least > LEAST_GAIN_OF_A_ROUND * least;
          i++) {
-        struct arena_mark mark = arena_mark(arena);
+        ARENA_MARK(mark, arena);
         struct elimination e;
         elimination_init(&e, n_variables, n_values, n_tables, tables, arena);
         double sum = eliminate_others(&e, times_kept, most_entries, values);
         in_vain = sum < best - LEAST_GAIN_OF_A_ROUND * best ? 0 : in_vain + 1;
         best = fmin(best, sum);
         elimination_free(&e);
-        arena_release(arena, mark);
     }
     return best;
 }

@@ -450,7 +450,7 @@ struct conversion import_begin_node(struct importer *im, uint32_t index)
 
 static void import_node(struct importer *im, uint32_t index)
 {
-    struct arena_mark mark = arena_mark(&im->scratch);
+    ARENA_MARK(mark, &im->scratch);
     struct conversion c = import_begin_node(im, index);
     if (!import_convert(im, &c)) {
         struct type *types = arena_array(&im->scratch, struct type, c.n_outputs + 1);
@@ -460,7 +460,6 @@ static void import_node(struct importer *im, uint32_t index)
             vec_push(&im->unfit, index);
     }
     import_define_outputs(im, &c);
-    arena_release(&im->scratch, mark);
 }
 
 void import_outputs(struct importer *im)

@@ -389,7 +389,7 @@ struct description scribe_description(const struct scribe *s)
 struct price scribe_price(struct scribe *s, const struct rewrite *r, const struct cost_model *cost, void *context,
                           double before)
 {
-    struct arena_mark mark = arena_mark(&s->arena);
+    ARENA_MARK(mark, &s->arena);
     struct graph local FREED_BY(graph_free);
     struct locality locality = {s, r, &local};
     forget_places(s);
@@ -401,7 +401,6 @@ struct price scribe_price(struct scribe *s, const struct rewrite *r, const struc
     struct price price = {before, isinf(before) ? INFINITY : NAN};
     if (isfinite(before))
         price.change = seconds_after(&locality, cost, context) - before;
-    arena_release(&s->arena, mark);
     return price;
 }
 

@@ -123,7 +123,7 @@ static double roofline_price(const struct cost_model *cost, const struct graph *
 
 static double price(struct node_costs *n, enode_id id, struct front front, price_fn *price_graph)
 {
-    struct arena_mark mark = arena_mark(&n->arena);
+    ARENA_MARK(mark, &n->arena);
     struct graph g FREED_BY(graph_free);
     node_id maker = NO_NODE, made;
     double seconds = INFINITY;
@@ -134,7 +134,6 @@ static double price(struct node_costs *n, enode_id id, struct front front, price
         add_outputs(&g, made);
         seconds = price_graph(n->cost, &g, made);
     }
-    arena_release(&n->arena, mark);
     return seconds;
 }
 
