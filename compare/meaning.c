@@ -236,7 +236,7 @@ static void enter_initializers(struct scope *s, const struct onnx_graph *g)
 
 static void tell_graph(struct telling *t, const struct scope *outer, const struct onnx_graph *g)
 {
-    struct scope s = {.outer = outer};
+    struct scope s FREED_BY(free_scope) = {.outer = outer};
     struct key_set needed FREED_BY(key_set_free) = {0};
     text_printf(t->out, "{%zu:", g->inputs.count);
     for (size_t i = 0; i < g->inputs.count; i++)
@@ -247,7 +247,6 @@ static void tell_graph(struct telling *t, const struct scope *outer, const struc
     for (size_t i = 0; i < g->outputs.count; i++)
         tell_value(t, &s, &((const struct onnx_value_info *)g->outputs.items[i])->name);
     text_add(t->out, "}");
-    free_scope(&s);
 }
 
 // --- attributes ------------------------------------------------------------------------------------------------------
@@ -305,7 +304,7 @@ static void tell_strings(struct telling *t, const struct onnx_strings *strings)
 
 static void tell_function(struct telling *t, const struct onnx_function *f)
 {
-    struct scope s = {0};
+    struct scope s FREED_BY(free_scope) = {0};
     struct key_set needed FREED_BY(key_set_free) = {0};
     const struct onnx_list *opsets = t->opsets;
     t->opsets = &f->opsets;
@@ -321,7 +320,6 @@ static void tell_function(struct telling *t, const struct onnx_function *f)
         tell_value(t, &s, &f->outputs.items[i]);
     text_add(t->out, ")");
     t->opsets = opsets;
-    free_scope(&s);
 }
 
 // Optional outputs are there or not.

@@ -147,7 +147,7 @@ static void judge(struct optimizing *o, const struct pair *pair)
 // Pairs are there one at a time: each packs a copy of the weights.
 static bool compare(struct optimizing *o, const struct tensor_value *weights)
 {
-    struct pair pair;
+    struct pair pair FREED_BY(free_pair);
     bool is_done = true;
     init_pair(o, &o->model.graph, &o->results.found.graph, &pair);
     for (int i = 0; is_done && i < 2; i++) {
@@ -156,7 +156,6 @@ static bool compare(struct optimizing *o, const struct tensor_value *weights)
     }
     if (is_done)
         judge(o, &pair);
-    free_pair(&pair);
     return is_done;
 }
 
@@ -211,14 +210,13 @@ static size_t bytes_of_values(const struct optimizing *o, const struct graph *g)
 
 static bool has_room_to_compare(struct optimizing *o, struct error *error)
 {
-    struct pair pair;
+    struct pair pair FREED_BY(free_pair);
     size_t of_models[2] = {0}, available = mem_available();
     init_pair(o, &o->model.graph, &o->results.found.graph, &pair);
     bool has_room = true;
     for (int i = 0; has_room && i < 2; i++)
         has_room = backend_has_room(o->checker, &pair.graphs[i], &of_models[i], error);
     size_t bytes = mem_sum(of_models[of_models[1] > of_models[0]], bytes_of_values(o, &pair.graphs[0]));
-    free_pair(&pair);
     return has_room &&
            (bytes <= available || error_set_code(error, EXIT_UNSUPPORTED, NULL,
                                                  "comparing the models takes %.0f MiB of memory, and %.0f MiB are free",

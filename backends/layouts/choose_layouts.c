@@ -462,7 +462,8 @@ static const uint8_t *no_layouts(const struct layout_search *s)
 bool layouts_find(struct backend *b, price_step_fn *price, const struct graph *g, const uint8_t *apart,
                   struct arena *arena, uint8_t **ret_layouts, struct estimate *ret_estimate, struct error *error)
 {
-    struct layout_search s = {.b = b, .price = price, .g = g, .apart = apart, .arena = arena, .error = error};
+    struct layout_search s FREED_BY(free_search) = {
+        .b = b, .price = price, .g = g, .apart = apart, .arena = arena, .error = error};
     struct estimate estimate;
     bool is_done = make_plan(&s, no_layouts(&s), &s.plan);
     if (is_done) {
@@ -473,7 +474,6 @@ bool layouts_find(struct backend *b, price_step_fn *price, const struct graph *g
         if (is_done)
             *ret_layouts = is_standard(&s, values) && !apart ? NULL : layouts_of(&s, values);
     }
-    free_search(&s);
     if (is_done && ret_estimate)
         *ret_estimate = estimate;
     return is_done;

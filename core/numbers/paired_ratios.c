@@ -116,14 +116,13 @@ static double median_of_draw(const struct blocks *b, size_t n_drawn)
 void ratios_draw_medians(const double *values, const size_t *ends, size_t n_blocks, double *ret_medians)
 {
     struct random random = random_seed(n_blocks);
-    struct blocks b;
+    struct blocks b FREED_BY(free_blocks);
     init_blocks(&b, values, ends, n_blocks);
     for (int k = 0; k < RATIO_REPLICATES; k++) {
         size_t n_drawn = draw_blocks(&b, &random);
         ret_medians[k] = median_of_draw(&b, n_drawn);
     }
     sample_summarize(ret_medians, RATIO_REPLICATES);
-    free_blocks(&b);
 }
 
 // --- neighbours ------------------------------------------------------------------------------------------------------

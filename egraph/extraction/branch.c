@@ -177,12 +177,11 @@ static uint64_t look_at_all(struct branching *b, uint64_t max_branches)
     struct branch whole = {.bound = b->incumbent->bound};
     heap_push(&b->open, whole, is_first, NULL);
     while (b->open.count && n_seen < max_branches && !incumbent_must_stop(b->incumbent)) {
-        struct branch next = heap_pop(&b->open, is_first, NULL);
+        struct branch next FREED_BY(free_branch) = heap_pop(&b->open, is_first, NULL);
         if (!incumbent_excludes(b->incumbent, next.bound)) {
             look_at(b, &next);
             n_seen++;
         }
-        free_branch(&next);
     }
     b->incumbent->bound = b->open.count ? b->open.items[0].bound : INFINITY;
     return n_seen;

@@ -209,7 +209,7 @@ static void join_classes(const struct two_outputs_terms *known, int threads, can
     struct table by_keys FREED_BY(table_free) = {0};
 #pragma omp parallel num_threads(threads)
     {
-        struct joining j = {.known = known};
+        struct joining j FREED_BY(free_joining) = {.known = known};
 #pragma omp for schedule(dynamic, 64)
         for (uint32_t class = 0; class < known->classes.count; class ++)
             if (!interrupt_requested())
@@ -217,7 +217,6 @@ static void join_classes(const struct two_outputs_terms *known, int threads, can
 #pragma omp critical(candidates)
         for (size_t i = 0; i < j.candidates.count; i++)
             add_candidate(ret_candidates, &by_keys, &j.candidates.items[i]);
-        free_joining(&j);
     }
 }
 

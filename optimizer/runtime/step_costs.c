@@ -359,11 +359,10 @@ static bool estimate(struct coster *coster, const struct graph *g, bool only_rec
     for (node_id n = 0; n < g->nodes.count && isfinite(seconds); n++) {
         if (!step_groups_is_first(&groups, n))
             continue;
-        struct group group;
         ARENA_MARK(mark, &arena);
+        struct group group FREED_BY(free_group);
         extract_group(c, &groups, n, &arena, &group);
         seconds += cost_of_group(c, &group, only_recalls);
-        free_group(&group);
     }
     *ret_estimate = (struct estimate){.seconds = seconds};
     return isfinite(seconds);
@@ -445,20 +444,19 @@ static void note_grouped(struct step_costs *c, const struct grouped *r, bool is_
 void step_costs_note_session(struct coster *coster, const struct graph *g, const double *seconds, bool is_original)
 {
     struct step_costs *c = (struct step_costs *)coster;
-    struct grouped r;
+    struct grouped r FREED_BY(close_grouped);
     open_grouped(c, g, &r);
     session_shares(&r.groups, r.alone, seconds, r.seconds);
     if (!is_original)
         lay_to_rewrites(c, &r);
     note_grouped(c, &r, is_original);
-    close_grouped(&r);
 }
 
 double step_costs_note_original_again(struct coster *coster, const struct graph *original, double seconds)
 {
     struct step_costs *c = (struct step_costs *)coster;
     struct session_note *note;
-    struct grouped r;
+    struct grouped r FREED_BY(close_grouped);
     double noted = 0;
     open_grouped(c, original, &r);
     for (node_id n = 0; n < original->nodes.count; n++)
@@ -467,19 +465,17 @@ double step_costs_note_original_again(struct coster *coster, const struct graph 
     for (node_id n = 0; n < original->nodes.count && seconds < noted; n++)
         if (step_groups_is_first(&r.groups, n) && (note = note_of_original(c, &r.all[n])))
             note->seconds = r.seconds[n] * note->n * (seconds / noted);
-    close_grouped(&r);
     return noted > 0 ? fmax(seconds / noted, 1) : 1;
 }
 
 bool step_costs_know_session(struct coster *coster, const struct graph *g)
 {
     struct step_costs *c = (struct step_costs *)coster;
-    struct grouped r;
+    struct grouped r FREED_BY(close_grouped);
     bool are_known = true;
     open_grouped(c, g, &r);
     for (node_id n = 0; are_known && n < g->nodes.count; n++)
         are_known = !step_groups_is_first(&r.groups, n) || is_adopted(note_of(c, &r.all[n]));
-    close_grouped(&r);
     return are_known;
 }
 

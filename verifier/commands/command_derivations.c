@@ -129,7 +129,7 @@ static int derive(struct command *c, const struct definition *d, uint32_t weight
 {
     const struct options *options = c->options;
     struct iterator_tables tables FREED_BY(iterator_tables_free);
-    struct derivation dv;
+    struct derivation dv FREED_BY(derivation_end);
     struct search s = {0};
     struct search_limits limits = search_standard_limits;
     int code = COMMAND_FAILED;
@@ -148,7 +148,6 @@ static int derive(struct command *c, const struct definition *d, uint32_t weight
         code = show_search(&s, original, options);
         search_free(&s);
     }
-    derivation_end(&dv);
     return code;
 }
 

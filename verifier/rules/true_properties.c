@@ -48,7 +48,7 @@ static bool is_good_now(struct validation *v, const struct property *p)
 
 void true_properties_keep(struct property_set *set, const struct log *log)
 {
-    struct validation v;
+    struct validation v FREED_BY(validation_end);
     size_t n_kept = 0;
     validation_begin(&v, log);
     for (size_t i = 0; i < set->properties.count; i++) {
@@ -59,5 +59,4 @@ void true_properties_keep(struct property_set *set, const struct log *log)
             pattern_free(&p->pattern);
     }
     set->properties.count = n_kept;
-    validation_end(&v);
 }

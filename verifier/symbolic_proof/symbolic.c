@@ -240,20 +240,18 @@ static bool are_forms_lasting(const struct equation *eq, struct text *ret_why)
 
 void symbolic_prove(struct symbolic_prover *prover, const struct equation *eq, struct symbolic_proof *ret_proof)
 {
-    struct z3_session z3 = {0};
+    struct z3_session z3 FREED_BY(z3_session_end) = {0};
     struct question q = {.equation = eq, .assumed = equation_nodes(eq)};
     *ret_proof = (struct symbolic_proof){0};
     typing_trim(&prover->typing);
     ret_proof->is_proved = are_forms_lasting(eq, &ret_proof->why) && prove_families(prover, &q, &z3, ret_proof) &&
                            are_typed_together(prover, eq, &z3, ret_proof);
-    z3_session_end(&z3);
 }
 
 void symbolic_prove_typing(struct symbolic_prover *prover, const struct equation *eq, struct symbolic_proof *ret_proof)
 {
-    struct z3_session z3 = {0};
+    struct z3_session z3 FREED_BY(z3_session_end) = {0};
     *ret_proof = (struct symbolic_proof){0};
     typing_trim(&prover->typing);
     ret_proof->is_proved = are_forms_lasting(eq, &ret_proof->why) && are_typed_together(prover, eq, &z3, ret_proof);
-    z3_session_end(&z3);
 }
