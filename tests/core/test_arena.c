@@ -203,8 +203,25 @@ static void pieces_never_overlap(void **state)
     vec_free(&pieces);
 }
 
-RUN_TESTS(TEST(alignment_is_kept), TEST(copies_are_copies), TEST(what_is_reserved_lies_in_one_piece),
-          TEST(a_large_request_gets_its_own_block), TEST(kept_blocks_do_not_pile_up),
-          TEST(release_gives_the_same_memory_again), TEST(a_mark_of_an_empty_arena_releases_everything),
-          TEST(kept_blocks_too_small_are_passed_by), TEST(what_no_block_has_room_for_is_refused),
-          TEST(pieces_never_overlap))
+static size_t used_in_block(struct arena *a, size_t size)
+{
+    ARENA_MARK(mark, a);
+    arena_alloc(a, size, 1);
+    return arena_used(a);
+}
+
+static void a_mark_of_a_block_ends_with_it(void **state)
+{
+    ARENA(arena);
+    arena_alloc(&arena, 100, 1);
+    assert_int_equal(used_in_block(&arena, 50), 150);
+    assert_int_equal(arena_used(&arena), 100);
+    assert_int_equal(used_in_block(&arena, 100000), 100100);
+    assert_int_equal(arena_used(&arena), 100);
+}
+
+RUN_TESTS(TEST(a_mark_of_a_block_ends_with_it), TEST(alignment_is_kept), TEST(copies_are_copies),
+          TEST(what_is_reserved_lies_in_one_piece), TEST(a_large_request_gets_its_own_block),
+          TEST(kept_blocks_do_not_pile_up), TEST(release_gives_the_same_memory_again),
+          TEST(a_mark_of_an_empty_arena_releases_everything), TEST(kept_blocks_too_small_are_passed_by),
+          TEST(what_no_block_has_room_for_is_refused), TEST(pieces_never_overlap))

@@ -238,10 +238,33 @@ static void what_is_local_ends_with_its_block(void **state)
     }
 }
 
-RUN_TESTS(TEST(what_is_local_ends_with_its_block), TEST(counts_what_is_in_use), TEST(nothing_is_null),
-          TEST(zeroed_blocks_are_zero), TEST(impossible_sizes_reach_the_hook),
-          TEST(products_that_do_not_fit_are_no_small_blocks), TEST(sums_that_do_not_fit_are_no_small_numbers),
-          TEST(a_limit_bounds_what_is_in_use), TEST(a_limit_of_the_process_bounds_what_is_available),
-          TEST(peak_is_known_and_plausible), TEST(vectors_keep_their_items_as_they_grow),
-          TEST(vectors_reserve_what_is_asked), TEST(heaps_give_what_stands_before_all_others),
-          TEST(heaps_are_made_of_anything))
+static bool is_asked(int *n_asked, bool answer)
+{
+    ++*n_asked;
+    return answer;
+}
+
+static void questions_of_all_items_end_with_the_one_that_decides(void **state)
+{
+    static const int items[] = {4, 7, 7, 1};
+    int n_asked = 0;
+    assert_true(ANY(int, i, 4, is_asked(&n_asked, items[i] == 7)));
+    assert_int_equal(n_asked, 2);
+    assert_false(ALL(int, i, 4, is_asked(&n_asked, items[i] == 4)));
+    assert_int_equal(n_asked, 4);
+    assert_false(ANY(int, i, 4, is_asked(&n_asked, items[i] > 7)));
+    assert_true(ALL(int, i, 4, is_asked(&n_asked, items[i] < 8)));
+    assert_int_equal(n_asked, 12);
+    assert_false(ANY(int, i, 0, items[i] == items[i]));
+    assert_true(ALL(int, i, 0, items[i] != items[i]));
+    assert_int_equal(COUNT(size_t, i, 4, items[i] & 6), 3);
+    assert_true(ANY(int, i, 4, ALL(int, k, 4, items[i] >= items[k])));
+}
+
+RUN_TESTS(TEST(questions_of_all_items_end_with_the_one_that_decides), TEST(what_is_local_ends_with_its_block),
+          TEST(counts_what_is_in_use), TEST(nothing_is_null), TEST(zeroed_blocks_are_zero),
+          TEST(impossible_sizes_reach_the_hook), TEST(products_that_do_not_fit_are_no_small_blocks),
+          TEST(sums_that_do_not_fit_are_no_small_numbers), TEST(a_limit_bounds_what_is_in_use),
+          TEST(a_limit_of_the_process_bounds_what_is_available), TEST(peak_is_known_and_plausible),
+          TEST(vectors_keep_their_items_as_they_grow), TEST(vectors_reserve_what_is_asked),
+          TEST(heaps_give_what_stands_before_all_others), TEST(heaps_are_made_of_anything))

@@ -127,6 +127,17 @@ static void equal_hashes_are_not_equal_things(void **state)
     table_free(&t);
 }
 
+static void hashes_that_are_keys_are_not_compared(void **state)
+{
+    struct table t = {0};
+    for (uint32_t id = 0; id < 100; id++)
+        table_insert(&t, 3 * id, id);
+    for (uint32_t id = 0; id < 100; id++)
+        assert_int_equal(table_find(&t, 3 * id, NULL, NULL, NULL), id);
+    assert_int_equal(table_find(&t, 1, NULL, NULL, NULL), TABLE_NONE);
+    table_free(&t);
+}
+
 static void keys_are_numbered_as_they_come(void **state)
 {
     struct key_set set = {0};
@@ -151,4 +162,4 @@ static void keys_are_numbered_as_they_come(void **state)
 
 RUN_TESTS(TEST(behaves_like_an_array_for_every_hash), TEST(an_empty_table_finds_nothing),
           TEST(a_table_of_few_gives_its_slots_back), TEST(equal_hashes_are_not_equal_things),
-          TEST(keys_are_numbered_as_they_come))
+          TEST(hashes_that_are_keys_are_not_compared), TEST(keys_are_numbered_as_they_come))
