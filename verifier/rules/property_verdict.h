@@ -5,7 +5,6 @@
 #include "properties/property.h"
 #include "verifier/testing/judgement.h"
 
-struct judge;
 struct symbolic_prover;
 
 enum property_standing {

@@ -2,8 +2,6 @@
 #pragma once
 #include "instances/instance.h"
 
-struct text;
-
 enum comparison {
     COMPARISON_EQUAL,
     COMPARISON_BOTH_ILL_TYPED,
