@@ -48,7 +48,7 @@ static bool stop_if_interrupted(struct error *error)
 
 static bool read_space_text(struct job *job, struct error *error)
 {
-    struct file_map map;
+    struct file_map map FREED_BY(file_map_close) = {0};
     job->header.space_name = job->options.space ? job->options.space : "default.space";
     if (!job->options.space) {
         job->header.space_text = default_space;
@@ -57,7 +57,6 @@ static bool read_space_text(struct job *job, struct error *error)
     if (!file_map_open(&map, job->options.space, error))
         return false;
     job->header.space_text = arena_string_n(&job->arena, (const char *)map.bytes, map.size);
-    file_map_close(&map);
     return true;
 }
 

@@ -97,7 +97,7 @@ taso_status taso_optimize_file(const taso_options *options, const char *input, c
 
 static bool read_whole(const char *path, taso_buffer *ret_model, struct error *error)
 {
-    struct file_map map;
+    struct file_map map FREED_BY(file_map_close) = {0};
     if (!file_map_open(&map, path, error))
         return false;
     ret_model->data = malloc(map.size ? map.size : 1);
@@ -106,7 +106,6 @@ static bool read_whole(const char *path, taso_buffer *ret_model, struct error *e
         memcpy(ret_model->data, map.bytes, map.size);
     else
         error_set_code(error, EXIT_INTERNAL, NULL, "no memory for a model of %zu bytes", map.size);
-    file_map_close(&map);
     return ret_model->data != NULL;
 }
 

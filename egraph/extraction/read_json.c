@@ -141,14 +141,13 @@ static bool read_problem(struct reading *r, const json_t *top)
 
 static json_t *parse(const char *path, struct error *error)
 {
-    struct file_map map;
+    struct file_map map FREED_BY(file_map_close) = {0};
     json_error_t refusal;
     if (!file_map_open(&map, path, error))
         return NULL;
     json_t *top = json_loadb(map.size ? (const char *)map.bytes : "", map.size, JSON_REJECT_DUPLICATES, &refusal);
     if (!top)
         error_set(error, path, (unsigned)refusal.line, (unsigned)refusal.column, "%s", refusal.text);
-    file_map_close(&map);
     return top;
 }
 

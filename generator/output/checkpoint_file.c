@@ -173,7 +173,7 @@ static bool read_parts(struct archive *a, const char *path, struct checkpoint_he
 bool checkpoint_file_read(const char *path, struct arena *arena, struct checkpoint_header *ret_header,
                           checkpoint_list *parts, struct error *error)
 {
-    struct file_map map;
+    struct file_map map FREED_BY(file_map_close) = {0};
     if (!file_map_open(&map, path, error))
         return false;
     bool is_good = map.size >= 8;
@@ -184,7 +184,6 @@ bool checkpoint_file_read(const char *path, struct arena *arena, struct checkpoi
         exchange_number(&hash, &expected);
         is_good = expected == hash_bytes(map.bytes, map.size - 8, 0) && read_parts(&a, path, ret_header, parts);
     }
-    file_map_close(&map);
     return is_good || error_set(error, path, 0, 0, "no complete part of a taso-gen job");
 }
 

@@ -300,13 +300,11 @@ static bool read_manifest(struct reading *r)
 
 bool compiled_model_is_at(const char *path)
 {
-    struct file_map map;
+    struct file_map map FREED_BY(file_map_close) = {0};
     struct error ignored;
     if (!file_map_open(&map, path, &ignored))
         return false;
-    bool is_one = compiled_frame_is_at(map.bytes, map.size);
-    file_map_close(&map);
-    return is_one;
+    return compiled_frame_is_at(map.bytes, map.size);
 }
 
 bool compiled_model_read(struct compiled_model *ret_model, const char *path, const void *bytes, size_t size,

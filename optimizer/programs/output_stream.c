@@ -1,6 +1,7 @@
 // A model for standard output is written to a file first, and sent when it is whole.
 #include "optimizer/programs/output_stream.h"
 
+#include "core/memory/memory.h"
 #include "core/system/file.h"
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
@@ -47,7 +48,7 @@ static bool write_all(const uint8_t *bytes, size_t size)
 
 bool output_stream_send(struct output_stream *s, struct error *error)
 {
-    struct file_map map;
+    struct file_map map FREED_BY(file_map_close) = {0};
     if (count_files(s) > 1)
         return error_set_code(error, EXIT_UNSUPPORTED, NULL,
                               "a model with external data is two files: it cannot go to standard output");
@@ -58,7 +59,6 @@ bool output_stream_send(struct output_stream *s, struct error *error)
     bool is_sent = write_all(map.bytes, map.size);
     int failure = errno;
     interrupt_end_soon(false);
-    file_map_close(&map);
     return is_sent ||
            error_set_code(error, EXIT_BAD_INPUT, NULL, "cannot write standard output: %s", strerror(failure));
 }

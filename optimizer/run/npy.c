@@ -202,12 +202,10 @@ void *npy_parse(const char *path, const char *what, const struct type *type, con
 static void *read_elements(const char *path, const char *what, const struct type *type, struct arena *arena,
                            struct error *error)
 {
-    struct file_map map;
+    struct file_map map FREED_BY(file_map_close) = {0};
     if (!file_map_open(&map, path, error))
         return NULL;
-    void *data = npy_parse(path, what, type, map.bytes, map.size, arena, error);
-    file_map_close(&map);
-    return data;
+    return npy_parse(path, what, type, map.bytes, map.size, arena, error);
 }
 
 // --- inputs ----------------------------------------------------------------------------------------------------------
@@ -232,7 +230,7 @@ static const char *find_input(const char *folder, const char *name, size_t place
 bool npy_find_shape(const char *folder, const char *name, size_t place, struct type *ret_shape, struct arena *arena)
 {
     struct error ignored;
-    struct file_map map;
+    struct file_map map FREED_BY(file_map_close) = {0};
     struct header h;
     size_t begin = 0;
     const char *path = find_input(folder, name, place, arena, &ignored);
@@ -240,7 +238,6 @@ bool npy_find_shape(const char *folder, const char *name, size_t place, struct t
         return false;
     size_t elements = find_elements(map.bytes, map.size, &begin);
     bool is_found = elements && read_header((const char *)map.bytes + begin, elements - begin, &h);
-    file_map_close(&map);
     if (is_found)
         *ret_shape = type_make(DTYPE_F32, h.rank, h.dim);
     return is_found;
