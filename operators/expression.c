@@ -486,10 +486,8 @@ static void write_expr(struct writing *w, expr e)
 
 static bool has_type_of_inputs(const struct writing *w, enum dtype dtype)
 {
-    for (int i = 0; i < w->n_inputs; i++)
-        if (definition_tensor(w->d, w->inputs[i])->dtype != dtype)
-            return false;
-    return w->n_inputs > 0 && dtype_is_float(dtype);
+    return ALL(int, i, w->n_inputs, definition_tensor(w->d, w->inputs[i])->dtype == dtype) && w->n_inputs > 0 &&
+           dtype_is_float(dtype);
 }
 
 bool expression_attributes(const struct definition *d, int tensor, int n_inputs, const int *inputs, struct arena *a,

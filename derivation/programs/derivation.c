@@ -70,10 +70,7 @@ void derivation_add_application(struct derivation *dv, const struct application 
 
 static bool has_tensor(const struct tensor_list *list, int tensor)
 {
-    for (int i = 0; i < list->n; i++)
-        if (list->items[i] == tensor)
-            return true;
-    return false;
+    return ANY(int, i, list->n, list->items[i] == tensor);
 }
 
 static void add_tensor(struct tensor_list *list, int tensor)

@@ -12,10 +12,7 @@
 static bool has_entry(const struct operator_call *call, enum attribute_role role, int64_t entry)
 {
     const struct attribute_value *value = &call->attributes[operator_find_role(call->op, role)];
-    for (uint32_t i = 0; i < value->count; i++)
-        if (value->ints[i] == entry)
-            return true;
-    return false;
+    return ANY(uint32_t, i, value->count, value->ints[i] == entry);
 }
 
 static bool is_of_images(const struct operator* op)

@@ -18,10 +18,7 @@ struct count_of_functions {
 static bool is_below(const struct definition *d, expr e, const bool *is_such)
 {
     struct operands below = expr_operands(d, e);
-    bool is = false;
-    for (uint32_t i = 0; i < below.n; i++)
-        is = is || is_such[below.items[i]];
-    return is;
+    return ANY(uint32_t, i, below.n, is_such[below.items[i]]);
 }
 
 // Which expressions are of nodes of the kind. Operands stand before what is of them.

@@ -27,10 +27,8 @@ static void compare_with(struct compared *c, struct arena *scratch)
 
 static bool have_equal_types(const struct definition *x, const struct definition *y)
 {
-    bool are_equal = x->n_outputs == y->n_outputs;
-    for (int i = 0; are_equal && i < x->n_outputs; i++)
-        are_equal = type_equal_shape(definition_output(x, i), definition_output(y, i));
-    return are_equal;
+    return x->n_outputs == y->n_outputs &&
+           ALL(int, i, x->n_outputs, type_equal_shape(definition_output(x, i), definition_output(y, i)));
 }
 
 // `inputs` are the values of those of `other`.

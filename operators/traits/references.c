@@ -36,10 +36,8 @@ static void copy_attributes(const struct operator* reference, const struct opera
 
 static bool have_same_sizes(const struct definition *x, const struct definition *y)
 {
-    bool are_same = x->n_outputs == y->n_outputs;
-    for (int i = 0; i < x->n_outputs && are_same; i++)
-        are_same = type_equal_shape(definition_output(x, i), definition_output(y, i));
-    return are_same;
+    return x->n_outputs == y->n_outputs &&
+           ALL(int, i, x->n_outputs, type_equal_shape(definition_output(x, i), definition_output(y, i)));
 }
 
 bool operator_is_typed_like(const struct operator* reference, const struct operator_call *call, struct arena *scratch)

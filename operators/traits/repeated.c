@@ -29,10 +29,7 @@ static void apply_f64(const struct definition *d, const double *x, double *z, st
 
 static bool are_same(const double *x, const double *y)
 {
-    for (int i = 0; i < N_NUMBERS; i++)
-        if (x[i] != y[i] && !(isnan(x[i]) && isnan(y[i])))
-            return false;
-    return true;
+    return ALL(int, i, N_NUMBERS, x[i] == y[i] || (isnan(x[i]) && isnan(y[i])));
 }
 
 static unsigned traits_of_reals(const struct definition *d, struct arena *arena)
@@ -48,10 +45,7 @@ static unsigned traits_of_reals(const struct definition *d, struct arena *arena)
 
 static bool are_same_integers(const int64_t *x, const int64_t *y)
 {
-    for (int i = 0; i < N_NUMBERS; i++)
-        if (x[i] != y[i])
-            return false;
-    return true;
+    return ALL(int, i, N_NUMBERS, x[i] == y[i]);
 }
 
 static void apply_i64(const struct definition *d, const int64_t *x, int64_t *z, struct arena *arena)
