@@ -1,12 +1,18 @@
 """How true costs are, of models searched once each with an empty cost database and taso-opt's own options, in our own
 executor: the sum of step costs against the shortest run of the whole model, before and after; the layouts that costs
 choose against the standard ones, timed whole; and what the search takes, from beginning to end, in seconds and memory.
-Results are kept in FOLDER/true-costs.json, one by one: what is there is not measured again, so a run can be interrupted;
-remove the file to begin anew. A model on which something fails is a line that says so, and the exit code is 1."""
+With --runtime onnxruntime models are written for ONNX Runtime, and sums are compared with what sessions of the original
+and of a result that is written take afterwards, in processes of their own: the median of the loads' medians.
+Results are kept in FOLDER/true-costs.json (true-costs-onnxruntime.json), one by one: what is there is not measured again, so
+a run can be interrupted; remove the file to begin anew. A model on which something fails is a line that says so, and the
+exit code is 1."""
 
+import statistics
 import time
 
 from tables.common import SHAPES, add_numbers_of_threads, by_threads, find_or_build, make_table, markdown_table, parser_of, run_for_json
+from tables.peers import python_of_peers, time_peer, times_by_turns
+from tables.runtime import written
 
 STANDARD = ["squeezenet", "bert-taso-corrected", "mobilenetv2", "nasrnn", "bert", "resnet50", "vit", "gpt2", "efficientnet-b0",
             "resnext50-taso", "inception-v3"]
@@ -14,14 +20,28 @@ AGREEMENT = ["model", "threads", "sum before ms", "whole before ms", "off", "sum
 LAYOUTS = ["model", "threads", "original: standard ms", "chosen ms", "chosen / standard", "result: standard ms", "chosen ms",
            "chosen / standard"]
 SEARCH = ["model", "threads", "seconds", "steps measured", "of that s", "searches", "file MiB", "written MiB", "peak MiB",
-          "times the file"]
+          "times the file", "found, times as fast", "written"]
 AGREES, NOT_SLOWER = 0.10, 1.02
+ROUNDS, SECONDS = 3, 0.7   # loads in ONNX Runtime, and of timing for each
 
 
 def parse_arguments():
     parser = parser_of(__doc__, STANDARD)
     add_numbers_of_threads(parser)
+    parser.add_argument("--runtime", choices=["taso", "onnxruntime"], default="taso",
+                        help="where the models are to run (default: %(default)s)")
     return parser.parse_args()
+
+
+def seconds_of_sessions(name, files, threads):
+    """By "before" and "after": what a run takes."""
+    failures = {}
+    timers = {which: lambda file=file: time_peer("onnxruntime", file, threads, SHAPES.get(name, []), SECONDS)
+              for which, file in files.items()}
+    loads = times_by_turns(name, timers, ROUNDS, failures)
+    if failures:
+        raise RuntimeError("; ".join(failures.values()))
+    return {which: statistics.median(load["median"] for load in of_file) for which, of_file in loads.items()}
 
 
 def measure(name, threads, options):
@@ -29,17 +49,26 @@ def measure(name, threads, options):
     fast, costs = (options.folder / f"{model.stem}-{threads}{end}" for end in ("-fast.onnx", ".costs"))
     costs.unlink(missing_ok=True)
     started = time.monotonic()
-    report = run_for_json([options.program, model, "-o", fast, "--threads", threads, "--costs", costs, "--runtime", "taso",
-                           "--quiet", *SHAPES.get(name, []), *options.option], {0})
+    is_there = options.runtime == "onnxruntime"
+    report = run_for_json([options.program, model, "-o", fast, "--threads", threads, "--costs", costs, "--runtime", options.runtime,
+                           *(["--python", python_of_peers()] if is_there else []), "--quiet", *SHAPES.get(name, []),
+                           *options.option], {0})
     told = {"seconds": time.monotonic() - started, "file": model.stat().st_size, "written": fast.stat().st_size, "report": report}
+    if is_there:
+        told["sessions"] = seconds_of_sessions(
+            name, {"before": model, **({"after": fast} if report["optimized"] else {})}, threads)
     fast.unlink()
     return told
 
 
 # --- telling ----------------------------------------------------------------------------------------------------------
 
-def agreement_of(report, which):
-    """The sum of costs, the shortest run of the whole, both in ms, and by which share the sum is off; or nothing."""
+def agreement_of(told, which):
+    """The sum of costs, a run of the whole, both in ms, and by which share the sum is off; or nothing."""
+    report, sessions = told["report"], told.get("sessions")
+    if sessions:
+        total, whole = report[f"estimated_seconds_{which}"], sessions.get(which)
+        return whole and (1e3 * total, 1e3 * whole, total / whole - 1)
     if f"measured_seconds_{which}" not in report:
         return None
     return (1e3 * report[f"timed_estimate_{which}"], 1e3 * report[f"measured_seconds_{which}"]["minimum"],
@@ -61,7 +90,7 @@ def layouts_of(report, which):
 
 
 def agreement_row(name, threads, told):
-    pairs = [agreement_of(told["report"], which) for which in ("before", "after")]
+    pairs = [agreement_of(told, which) for which in ("before", "after")]
     return [name, threads, *(cell for pair in pairs for cell in
                       ((f"{pair[0]:.2f}", f"{pair[1]:.2f}", f"{100 * pair[2]:+.1f} %") if pair else ["-"] * 3))]
 
@@ -79,7 +108,7 @@ def search_row(name, threads, told):
     report = told["report"]
     return [name, threads, f"{told['seconds']:.1f}", report["steps_measured"], f"{report['seconds_measuring']:.1f}", report["searches"],
             *(f"{told[what] / 2**20:.0f}" for what in ("file", "written")), f"{report['peak_memory_bytes'] / 2**20:.0f}",
-            f"{report['peak_memory_bytes'] / told['file']:.2f}"]
+            f"{report['peak_memory_bytes'] / told['file']:.2f}", f"{report['speedup']:.3f}" if "speedup" in report else "-", written(report)]
 
 
 def count(good, values):
@@ -87,17 +116,20 @@ def count(good, values):
 
 
 def text_of(rows):
-    errors = [pair[2] for _, told in rows for which in ("before", "after") if (pair := agreement_of(told["report"], which))]
+    errors = [pair[2] for _, told in rows for which in ("before", "after") if (pair := agreement_of(told, which))]
     ratios = [pair[1] / pair[0] for _, told in rows for which in ("original", "result")
               if (pair := layouts_of(told["report"], which)) and pair[1]]
+    layouts = [f"Chosen layouts take at most {NOT_SLOWER} times what standard ones take {count(lambda r: r <= NOT_SLOWER, ratios)} "
+               "times, by lower quartiles of one load.", "",
+               markdown_table(LAYOUTS, [layouts_row(*label, told) for label, told in rows]), ""]
     return "\n".join([
-        f"Sums are within {100 * AGREES:.0f} % of the shortest run {count(lambda e: abs(e) <= AGREES, errors)} times.", "",
-        markdown_table(AGREEMENT, [agreement_row(*label, told) for label, told in rows]), "",
-        f"Chosen layouts take at most {NOT_SLOWER} times what standard ones take {count(lambda r: r <= NOT_SLOWER, ratios)} times, "
-        "by lower quartiles of one load.", "", markdown_table(LAYOUTS, [layouts_row(*label, told) for label, told in rows]), "",
+        f"Sums are within {100 * AGREES:.0f} % of a run {count(lambda e: abs(e) <= AGREES, errors)} times.", "",
+        markdown_table(AGREEMENT, [agreement_row(*label, told) for label, told in rows]), "", *(layouts if ratios else []),
         "The whole command, with an empty cost database:", "", markdown_table(SEARCH, [search_row(*label, told) for label, told in rows])])
 
 
 def main(options):
     wanted = by_threads(options.names, options.threads or [1, 2])
-    return make_table("true-costs", options, wanted, measure, SEARCH, search_row, "True costs", text_of=text_of)
+    is_there = options.runtime == "onnxruntime"
+    return make_table(f"true-costs{'-onnxruntime' if is_there else ''}", options, wanted, measure, SEARCH, search_row,
+                      f"True costs{' in ONNX Runtime' if is_there else ''}", text_of=text_of)
