@@ -193,17 +193,21 @@ static bool compare_outputs(struct trial *t, int attempt, double tolerance, outp
     return true;
 }
 
-// By other inputs while outputs are such that nearly anything would agree.
+// By other inputs while outputs are such that nearly anything would agree. Those at which ONNX Runtime itself fails, as
+// numbers may be sizes or places, tell nothing.
 static bool compare_runs(struct trial *t, double tolerance, output_comparisons *all, struct error *error)
 {
     LOCAL_LIST(output_comparisons, more);
+    struct error ignored;
     double ends = clock_seconds() + SECONDS_OF_ATTEMPTS;
     bool is_same = true, is_enough = false;
     for (int attempt = 0; is_same && !is_enough && attempt < INPUT_ATTEMPTS; attempt++) {
         fill_inputs(t, attempt);
-        is_same = run(t, THEIRS, error) && run(t, OURS, error) &&
-                  compare_outputs(t, attempt, tolerance, attempt ? &more : all, error);
-        outputs_merge(all, &more);
+        if (run(t, THEIRS, attempt ? &ignored : error)) {
+            is_same = run(t, OURS, error) && compare_outputs(t, attempt, tolerance, attempt ? &more : all, error);
+            outputs_merge(all, &more);
+        } else
+            is_same = attempt > 0;
         is_enough = outputs_are_trustworthy(all) || clock_seconds() > ends;
         release_outputs(t, OURS);
         release_outputs(t, THEIRS);
