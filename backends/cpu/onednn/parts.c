@@ -54,21 +54,24 @@ static struct cut cut_of_image(const struct onednn_request *r, int parts)
     return has_channels_last(t) ? (struct cut){2, 1} : (struct cut){1, unit_of_channels(r)};
 }
 
-// Parts of rows read all weights each, parts of columns the whole source: the larger one is shared out.
+// Parts of rows read all weights each, parts of columns the whole source: the larger one is shared out. Rows in the
+// place of columns are another cut only where columns were taken first.
 static bool is_cut_by_rows(const struct onednn_request *r, int parts)
 {
     const struct onednn_tensor *t = r->target;
     int64_t blocks = t->dim[1] / COLUMNS, even_enough = (int64_t)EVEN_ENOUGH * parts;
-    bool has_columns = !r->keeps_columns && blocks >= parts && (blocks % parts == 0 || blocks >= even_enough);
-    return t->dim[0] >= (int64_t)FEWEST_ROWS * parts && !(has_columns && t->dim[1] > t->dim[0]);
+    bool has_columns = blocks >= parts && (blocks % parts == 0 || blocks >= even_enough) && t->dim[1] > t->dim[0];
+    return t->rank == 2 && t->dim[0] >= (int64_t)FEWEST_ROWS * parts && has_columns == r->keeps_columns;
 }
 
 static struct cut cut_of_product(const struct onednn_request *r, int parts)
 {
     const struct onednn_tensor *t = r->target;
-    if (t->rank == 2)
-        return is_cut_by_rows(r, parts) ? (struct cut){0, 1} : (struct cut){1, COLUMNS};
-    return t->rank == 3 ? (struct cut){t->dim[0] >= parts ? 0 : 1, 1} : (struct cut){0, INT64_MAX};
+    if (is_cut_by_rows(r, parts))
+        return (struct cut){0, 1};
+    if (r->keeps_columns || t->rank > 3)
+        return (struct cut){0, INT64_MAX};
+    return t->rank == 2 ? (struct cut){1, COLUMNS} : (struct cut){t->dim[0] >= parts ? 0 : 1, 1};
 }
 
 static struct cut cut_of(const struct onednn_request *r, int parts)
