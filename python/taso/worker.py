@@ -44,6 +44,7 @@ else:
     IMPORT_FAILURE = None
 
 WARM_UP_RUNS, MOST_RUNS, MOST_PROFILED_RUNS, LOADS_OF_A_PROFILE = 2, 2000, 25, 3
+WARM_UP_SECONDS = 0.1   # of each model: the first 30 runs of 3 ms take up to twice as long
 LEAST_SAMPLE_SECONDS = 1e-4   # of a model alone: short ones are repeated in it
 UNBOUND_SIZE = 16   # of a symbolic dimension that is not the first
 # numpy's names of ours, and of ONNX Runtime's.
@@ -297,7 +298,7 @@ class Worker:
         for _ in range(LOADS_OF_A_PROFILE):
             models += [self.runtime.InferenceSession(path, self.options(), providers=[self.provider])
                        for path in paths[len(models):]]
-            self.repeat(models, feed, 0, WARM_UP_RUNS)
+            self.repeat(models, feed, WARM_UP_SECONDS * len(models), WARM_UP_RUNS)
             taken = self.repeat(models, feed, seconds / LOADS_OF_A_PROFILE, -(-least // LOADS_OF_A_PROFILE))
             loads.append([mean_of_lower_half(of_model) for of_model in taken])
             models.clear()
