@@ -119,8 +119,15 @@ static void list_classes(struct region_contest *c)
 
 static bool is_time_over(const struct region_contest *c)
 {
-    double end = time_limit_of_timing(&c->o->time.limit), now = clock_seconds();
-    return interrupt_requested() || now > c->deadline || (end > 0 && now > end);
+    return interrupt_requested() || clock_seconds() > c->deadline;
+}
+
+// Half of the time for timing, where that is limited, is for the verdict on what is left.
+static double deadline_of_regions(const struct optimizing *o)
+{
+    double now = clock_seconds(), usual = MOST_TIMES_LONGER * o->options->measure_seconds;
+    double end = time_limit_of_timing(&o->time.limit);
+    return now + (end > 0 ? fmin(usual, SHARE_OF_REGIONS * (end - now)) : usual);
 }
 
 // Is the model faster with it, and with what was kept so far? What cannot be timed is believed.
@@ -136,7 +143,7 @@ static bool gains(struct region_contest *c, const struct region_class *k)
     mark_class(c, k, is_taken);
     if (rewritten_regions_take(&c->regions, is_taken, &with)) {
         double seconds = SHARE_OF_REGIONS * c->o->options->measure_seconds / (double)c->classes.count;
-        if (optimizing_duel_in_runtime(c->o, &without, &with, seconds, &times)) {
+        if (optimizing_duel_in_runtime(c->o, &without, &with, seconds, c->deadline, &times)) {
             is_faster = times.gain.ratio > 1;
             log_info(c->o->options->log, "%zu kind%s of regions, %.2g ms by estimates: %.3f times as fast with %s",
                      k->kinds.count, plural_ending(k->kinds.count), -1e3 * k->change, times.gain.ratio,
@@ -236,11 +243,12 @@ static bool is_repeated(const struct optimizing *o, size_t i)
                graph_equal(&o->results.finalists.items[k].result.graph, &o->results.finalists.items[i].result.graph));
 }
 
-static bool is_faster_than(struct optimizing *o, size_t i, size_t best, double seconds)
+static bool is_faster_than(const struct region_contest *c, size_t i, size_t best, double seconds)
 {
+    const struct finalist *all = c->o->results.finalists.items;
     struct side_by_side times;
-    return optimizing_duel_in_runtime(o, &o->results.finalists.items[best].result.graph,
-                                      &o->results.finalists.items[i].result.graph, seconds, &times) &&
+    return optimizing_duel_in_runtime(c->o, &all[best].result.graph, &all[i].result.graph, seconds, c->deadline,
+                                      &times) &&
            times.gain.ratio > 1;
 }
 
@@ -249,13 +257,13 @@ size_t optimizing_hold_contest_of_regions(struct optimizing *o)
     struct region_contest c = {.o = o};
     size_t n = o->results.finalists.count, best = 0;
     double seconds = SHARE_OF_DUELS * o->options->measure_seconds / (double)(n > 1 ? n - 1 : 1);
-    c.deadline = clock_seconds() + MOST_TIMES_LONGER * o->options->measure_seconds;
+    c.deadline = deadline_of_regions(o);
     for (size_t i = 0; i < n; i++) {
         if (!optimizing_is_rewritten(o, i) || (i > 0 && is_time_over(&c)))
             continue;
         try_finalist(&c, &o->results.finalists.items[i].result);
         if (!optimizing_is_rewritten(o, best) || (optimizing_is_rewritten(o, i) && best != i && !is_repeated(o, i) &&
-                                                  !is_time_over(&c) && is_faster_than(o, i, best, seconds)))
+                                                  !is_time_over(&c) && is_faster_than(&c, i, best, seconds)))
             best = i;
     }
     vec_free(&c.judged);

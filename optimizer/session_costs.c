@@ -4,6 +4,7 @@
 // turns with it, and count by how much longer or shorter they take: what else the machine does falls on both.
 #include "optimizer/session_costs.h"
 
+#include "core/system/clock.h"
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
@@ -177,6 +178,15 @@ static double adopt(struct optimizing *o, const graph_list *graphs)
     return most;
 }
 
+// A profile is not interrupted: what it takes beyond the time for searching would be missing in the contest. The
+// original, without which nothing is corrected, has one in any case.
+static bool has_time(const struct optimizing *o)
+{
+    double end = time_limit_of_searching(&o->time.limit);
+    return !interrupt_requested() &&
+           (o->results.finalists.count == 0 || end == 0 || clock_seconds() + SECONDS_OF_A_PROFILE < end);
+}
+
 void optimizing_calibrate_in_runtime(struct optimizing *o, double *ret_change)
 {
     struct error error = {0};
@@ -185,7 +195,7 @@ void optimizing_calibrate_in_runtime(struct optimizing *o, double *ret_change)
     phases_enter(&o->time.phases, PHASE_PROFILING);
     *ret_change = 0;
     list_graphs(o, &graphs);
-    for (size_t i = 0; is_done && i < graphs.count && !interrupt_requested(); i++)
+    for (size_t i = 0; is_done && i < graphs.count && has_time(o); i++)
         is_done = profile_graph(o, graphs.items[i], &is_any, &error);
     if (!is_done)
         log_info(o->options->log, "%s; costs are not corrected by sessions", error.message);
