@@ -19,8 +19,8 @@ bool runtime_file_write(struct optimizing *o, struct onnx_model *model, const ch
 bool runtime_file_write_graph(struct optimizing *o, const struct graph *g, const char *name,
                               struct runtime_file *ret_file, struct error *error);
 void runtime_file_remove(const struct runtime_file *f);
-// Times them by turns, until the deadline where --total-time is a limit. False: the runtime fails at one of them, or too
-// few runs say something.
+// Times them by turns, until the deadline where --total-time is a limit. False: the runtime fails at one of them, or
+// too few runs say something.
 bool optimizing_duel_in_runtime(struct optimizing *o, const struct graph *a, const struct graph *b, double seconds,
                                 double deadline, struct side_by_side *ret_times);
 // A comparison where nothing is timed in it: of a graph as it is written with the original as it is read, where there

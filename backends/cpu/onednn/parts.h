@@ -12,7 +12,7 @@ struct onednn_request {
     const struct onednn_lrn *lrn;
     int algorithm;   // the library's, of convolution and pooling
     const struct postops *ops;
-    bool keeps_columns;   // of a product that would be cut by columns: by rows, or not at all; any other one stays whole
+    bool keeps_columns;   // of a product that was to be cut by columns: by rows, if at all; others stay whole
 };
 // Elements from the whole's first one; those of weights that the library arranges are found by its arrangement.
 struct onednn_part {
