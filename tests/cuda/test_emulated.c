@@ -16,7 +16,14 @@
 #include "tests/support/parse_graph.h"
 #include <unistd.h>
 
-// Of random graphs: most of the time their kernels are compiled.
+// Most of the time kernels are compiled. Of graphs that are not random each third runs when their kernels are sanitized:
+// numbers were compared without.
+#if defined(__SANITIZE_ADDRESS__)
+#define EACH 3
+#else
+#define EACH 1
+#endif
+
 static uint64_t some_seeds(uint64_t count)
 {
     return getenv("TASO_FEW") ? count / 3 : count;
@@ -36,9 +43,9 @@ static struct backend *open_device(bool allows_tf32)
 static void agrees_with_the_reference(void **state)
 {
     struct backend *device = open_device(false);
-    for (size_t i = 0; i < COUNT_OF(conformance_graphs); i++)
+    for (size_t i = 0; i < COUNT_OF(conformance_graphs); i += EACH)
         check_text(device, conformance_graphs[i], i + 1, 2);
-    for (size_t i = 0; i < COUNT_OF(cuda_graphs); i++)
+    for (size_t i = 0; i < COUNT_OF(cuda_graphs); i += EACH)
         check_text(device, cuda_graphs[i], i + 1, 2);
     backend_close(device);
 }
@@ -206,11 +213,11 @@ static void agrees_by_tiles(void **state)
     for (int allows_tf32 = 0; allows_tf32 <= 1; allows_tf32++) {   // with channels last
         struct backend *device = open_device(allows_tf32);
         struct tiling t = {.random = random_seed(1)};
-        for (size_t i = 0; i < COUNT_OF(conformance_graphs); i++)
+        for (size_t i = (size_t)allows_tf32 % EACH; i < COUNT_OF(conformance_graphs); i += EACH)
             check_tiles(device, &t, conformance_graphs[i], i + 1, allows_tf32 ? 300 : 2);
-        for (size_t i = 0; i < COUNT_OF(cuda_graphs); i++)
+        for (size_t i = (size_t)allows_tf32 % EACH; i < COUNT_OF(cuda_graphs); i += EACH)
             check_tiles(device, &t, cuda_graphs[i], i + 1, allows_tf32 ? 300 : 2);
-        assert_true(t.n_tiles > 50 && t.n_tiles == t.n_steps);
+        assert_true(t.n_tiles > 50 / EACH && t.n_tiles == t.n_steps);
         backend_close(device);
     }
 }
@@ -301,9 +308,9 @@ static void takes_tiles_that_are_right(void **state)
 static void agrees_with_matrices_in_columns(void **state)
 {
     struct backend *device = open_device(false);
-    for (size_t i = 0; i < COUNT_OF(conformance_graphs); i++)
+    for (size_t i = 1 % EACH; i < COUNT_OF(conformance_graphs); i += EACH)
         check_matrices(device, conformance_graphs[i], i + 1, 2);
-    for (size_t i = 0; i < COUNT_OF(cuda_graphs); i++)
+    for (size_t i = 1 % EACH; i < COUNT_OF(cuda_graphs); i += EACH)
         check_matrices(device, cuda_graphs[i], i + 1, 2);
     backend_close(device);
 }

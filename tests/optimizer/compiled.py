@@ -1,4 +1,4 @@
-"""Compiled models: `compiled.py TASO-OPT TASO-RUN`.
+"""Compiled models: `compiled.py TASO-OPT TASO-RUN [TEST...]`.
 
 What is compiled gives the outputs of the original, also on a processor whose kernels want their weights otherwise; what
 is damaged, of another version or cannot be compiled is refused in one line, before anything is searched.

@@ -1,4 +1,4 @@
-"""Derivation at the products and convolutions of a model: `derived.py TASO-OPT TASO-RUN`.
+"""Derivation at the products and convolutions of a model: `derived.py TASO-OPT TASO-RUN [TEST...]`.
 
 Discoveries enter the search as rules: the fake device, whose costs are computed, takes one for a transposed convolution;
 what is written for our own executor computes what the model does, and so do what is written as ONNX, of ONNX's own
@@ -148,4 +148,4 @@ class Derived(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])

@@ -1,5 +1,5 @@
 """taso-opt with models timed elsewhere: `runtime.py TASO-OPT TASO-RUN [--few]`. ONNX Runtime runs in this Python; workers
-that misbehave, and commands that print what a test wants, are scripts. With --few each third test is run."""
+that misbehave, and commands that print what a test wants, are scripts. With --few each sixth test is run."""
 import json
 import os
 import re
@@ -500,4 +500,4 @@ def test_files(folder):
         expect(run(slow, fast, *wrong).returncode == 2, f"wrong usage: {wrong}")
 
 
-run_tests(tests_of(globals())[:: 3 if "--few" in sys.argv else 1])
+run_tests(tests_of(globals())[:: 6 if "--few" in sys.argv else 1])

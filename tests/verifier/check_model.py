@@ -435,7 +435,7 @@ HAS_FEW = IS_FEWEST or "--few" in sys.argv
 
 def cases(has_few):
     """With few, a search that ends where nothing is found, not where nothing is left, meets the same code."""
-    for name, a, b, arguments, code, expected in CASES[:: 3 if IS_FEWEST else 1]:
+    for name, a, b, arguments, code, expected in CASES[:: 5 if IS_FEWEST else 1]:
         if not has_few:
             yield name, a, b, arguments, code, expected
         elif not name.startswith("large, "):
@@ -565,7 +565,7 @@ def check_models(program, taso_opt, models, folder, has_few):
         reason = complaint(ran, 0, ["the models are equal: by structure and rules"])
         print(f"{name}: {reason or 'ok'} {ran.stdout + ran.stderr if reason else ''}")
         failures += reason is not None
-        failures += check_near_misses(program, first, second, folder)
+        failures += 0 if IS_FEWEST else check_near_misses(program, first, second, folder)
     return failures
 
 
