@@ -127,8 +127,8 @@ class Library(unittest.TestCase):
             value.type.tensor_type.shape.dim[0].dim_param = "batch"
         onnx.save(model, symbolic)
         python = [sys.executable, f"{ROOT}/examples/optimize.py"]
-        for command, source, sizes in (([EXAMPLE], self.paths[0], []), (python, self.paths[0], []), (python, symbolic, []),
-                                       ([EXAMPLE], symbolic, ["batch=3"]), (python, symbolic, ["batch=3"])):
+        for command, source, sizes in (([EXAMPLE], self.paths[0], []), (python, symbolic, []), ([EXAMPLE], symbolic, ["batch=3"]),
+                                       (python, symbolic, ["batch=3"])):
             target = self.folder / "fast.onnx"
             self.assertIn("output y", self.run_ours(*command, source, target, *sizes))
             written = onnx.load(target).graph.input[0].type.tensor_type.shape.dim[0]

@@ -51,7 +51,7 @@ class Run:
         expect(not left, f"{arguments}: what is left: {left}")
 
 
-BUSY_SECONDS = 0.2   # of a processor, for each part that is measured alone
+BUSY_SECONDS = 0.05   # of a processor, for each part that is measured alone
 BUSY = f"""
     def bound(self, *words):
         import time
