@@ -55,6 +55,29 @@ static double operations_of_scope(const struct pool *p, const struct scope *s)
     return of_entry * (double)type_elements(&s->type);
 }
 
+// The axis along which entries lie beside each other.
+static int axis_of_rows(const struct type *type)
+{
+    int axis = type->rank - 1;
+    while (axis > 0 && type->dim[axis] == 1)
+        axis--;
+    return axis;
+}
+
+// Entries that are read across rows while those of the scope are made along theirs.
+static double entries_turned(const struct pool *p, const struct scope *s)
+{
+    uint32_t along = s->first_axis + (uint32_t)axis_of_rows(&s->type);
+    double n_turned = 0;
+    for (int i = 0; i < s->n_reads && s->type.rank > 0; i++) {
+        const expr *index = read_indices(p, s->reads[i]);
+        int row = axis_of_rows(definition_tensor(&p->d, read_tensor_of(p, s->reads[i])));
+        bool is_across = expr_mentions(p, s->reads[i], along) && !expr_mentions(p, index[row], along);
+        n_turned += is_across ? (double)type_elements(&s->type) : 0;
+    }
+    return n_turned;
+}
+
 static const struct tensor_facts *price(struct derivation *dv, int tensor)
 {
     struct scope s;
@@ -68,6 +91,7 @@ static const struct tensor_facts *price(struct derivation *dv, int tensor)
         facts.operations =
             is_sum ? operations_of_scope(p, &s) : (double)type_elements(definition_tensor(&p->d, tensor));
         facts.bytes = bytes_moved(dv, tensor);
+        facts.turned = is_sum ? entries_turned(p, &s) : 0;
         *tensor_facts_of(dv, tensor) = facts;
     }
     return tensor_facts_of(dv, tensor);
@@ -92,6 +116,7 @@ struct program_cost program_cost(struct derivation *dv, int program)
         cost.n_others += !is_operator;
         *(is_operator ? &cost.operations : &cost.others) += facts->operations;
         cost.bytes += facts->bytes;
+        cost.turned += is_operator ? 0 : facts->turned;
     }
     cost.total = cost.bytes + cost.operations / OPERATIONS_PER_BYTE + cost.others;
     return cost;

@@ -7,6 +7,7 @@ struct program_cost {
     double bytes;        // that these, and eOperators, read and write
     double others;       // operations of eOperators
     double total;        // in bytes
+    double turned;       // entries that eOperators read across rows: of programs with equal totals, the less the better
     int n_applications, n_others;
 };
 // Nothing of weights alone counts, as it is computed once, nor what only names a tensor's entries by other indices.

@@ -28,7 +28,7 @@ struct tensor_facts {
     bool is_worth_an_operator;
     int n_read;
     const int *read;   // tensors
-    double operations, bytes;
+    double operations, bytes, turned;
 };
 struct derivation {
     struct arena *arena;

@@ -69,13 +69,12 @@ static const struct match_list *matches_of(struct search *s, int tensor)
 
 static void add_result(struct search *s, int program, int state)
 {
-    struct derived_program result = {program, state, 0};
     if (table_find(&s->found, hash_tensor(program), is_result, s, &program) != TABLE_NONE)
         return;
-    result.cost = program_cost(s->dv, program).total;
-    s->cheapest = fmin(s->cheapest, result.cost);
+    struct program_cost cost = program_cost(s->dv, program);
+    s->cheapest = fmin(s->cheapest, cost.total);
     table_insert(&s->found, hash_tensor(program), (uint32_t)s->results.count);
-    vec_push(&s->results, result);
+    vec_push(&s->results, ((struct derived_program){program, state, cost.total, cost.turned}));
 }
 
 static bool is_too_costly(struct search *s, int program)
@@ -172,7 +171,8 @@ static int by_cost(const void *a, const void *b)
 {
     const struct derived_program *x = a, *y = b;
     int by_number = (x->program > y->program) - (x->program < y->program);
-    return x->cost < y->cost ? -1 : x->cost > y->cost ? 1 : by_number;
+    int by_rows = (x->turned > y->turned) - (x->turned < y->turned);
+    return x->cost < y->cost ? -1 : x->cost > y->cost ? 1 : by_rows ? by_rows : by_number;
 }
 
 void search_run(struct search *s, struct derivation *dv, int program, const struct search_limits *limits)

@@ -27,7 +27,7 @@ struct search_state {
 // A program in which operators were found, where that was.
 struct derived_program {
     int program, state;
-    double cost;   // program_cost
+    double cost, turned;   // program_cost
 };
 struct search_counters {
     size_t n_steps;     // rules applied

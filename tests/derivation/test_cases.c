@@ -157,6 +157,48 @@ static void all_programs_are_equal(void **state)
     }
 }
 
+static double turned(const char *definition)
+{
+    struct problem p;
+    problem_init(&p, definition);
+    double n = program_cost(&p.dv, p.program).turned;
+    problem_free(&p);
+    return n;
+}
+
+static void reads_across_rows_are_counted(void **state)
+{
+    assert_true(turned("x0 f32[6,5]\nz[i,j] f32[5,6] = x0[j,i]\n") == 30);
+    assert_true(turned("x0 f32[6,5,1]\nz[i,j,k] f32[5,6,1] = x0[j,i,k]\n") == 30);
+    assert_true(turned("x0 f32[6,5]\nz[i,j] f32[6,5] = x0[i,j + 1 or 0] + 0.0\n") == 0);
+    assert_true(turned("x0 f32[6,8]\nz[i,j] f32[12,4] = x0[i / 2,(i mod 2) * 4 + j]\n") == 0);
+    assert_true(turned("x0 f32[6]\nz[i,j] f32[6,5] = x0[i]\n") == 0);
+}
+
+// Tiles of a band, times what stands at its columns, cost as much as the other way round, where the band is turned.
+static void equal_costs_go_by_rows(void **state)
+{
+    static const char rows[] =
+        "x0 f32[2,16,7]\nx1 f32[2,40,5]\nz[i,j,k] f32[2,16,5] = sum(m < 40) (if 27 - ((j * 40 + m) mod 41) >= 0 then "
+        "(if 0 - (((j * 40 + m) mod 41) mod 4) >= 0 then "
+        "(x0[i,(j * 40 + m) / 41,((j * 40 + m) mod 41) / 4 or 0] * x1[i,m,k]) else 0.0) else 0.0)\n";
+    struct problem p;
+    struct search s;
+    struct search_limits limits = search_standard_limits;
+    size_t n_chosen = 0;
+    limits.depth = 3;
+    problem_init(&p, rows);
+    search_run(&s, &p.dv, p.program, &limits);
+    for (size_t i = 1; i < s.results.count; i++) {
+        const struct derived_program *a = &s.results.items[i - 1], *b = &s.results.items[i];
+        assert_true(a->cost < b->cost || (a->cost == b->cost && a->turned <= b->turned));
+        n_chosen += a->cost == b->cost && a->turned < b->turned && a->program > b->program;
+    }
+    assert_true(n_chosen > 0);
+    search_free(&s);
+    problem_free(&p);
+}
+
 static void searches_are_deterministic(void **state)
 {
     int programs[2];
@@ -215,4 +257,4 @@ static void published_sizes_are_found(void **state)
 }
 
 RUN_TESTS(TEST(cases_are_found), TEST(published_sizes_are_found), TEST(all_programs_are_equal),
-          TEST(searches_are_deterministic))
+          TEST(reads_across_rows_are_counted), TEST(equal_costs_go_by_rows), TEST(searches_are_deterministic))
