@@ -308,7 +308,7 @@ static bool time_run(struct model *model, const struct tensor_value *inputs, str
     struct stopwatch watch;
     struct lap lap = {INFINITY, true};
     double shortest = INFINITY;
-    for (int i = 0; lap.is_disturbed && i < (is_alone ? 1 : MOST_TRIES); i++) {
+    for (int i = 0; lap.is_disturbed && i < (is_alone || interrupt_requested() ? 1 : MOST_TRIES); i++) {
         stopwatch_start(&watch, is_alone);
         if (!run(model, NULL, inputs, outputs, error))
             return false;

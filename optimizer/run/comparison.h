@@ -24,20 +24,20 @@ void model_inputs_vary(struct model_inputs *inputs, int attempt);
 // The user's data takes the place of what was filled in, where there is some.
 void model_inputs_give(struct model_inputs *inputs, const struct model_inputs *given);
 
-// The outputs of a model for `rounds` sets of random inputs of one attempt, round by round.
+// The outputs of a model for sets of random inputs of one attempt, round by round.
 struct recording {
     int rounds;
     size_t n_outputs;
     struct tensor_value *values;   // rounds * n_outputs
 };
 // `g` is the model's graph, or one with the same inputs and outputs; what is given is for the first round of the first
-// attempt. False: the device failed.
+// attempt. Of `rounds` the first one alone is made where an end is asked for. False: the device failed.
 bool model_record(struct model *m, const struct graph *g, size_t n_inputs, const struct model_inputs *given,
                   uint64_t seed, int attempt, int rounds, struct arena *arena, struct recording *ret_recording,
                   struct error *error);
 // The tolerance that is wanted, or a larger one for graphs with 16-bit numbers, or with products in TF32.
 double comparison_tolerance(const struct graph *g, bool allows_tf32, double wanted);
-// All rounds of each output.
+// All rounds of each output that both have.
 void recordings_compare(const struct recording *a, const struct recording *b, bool is_where_finite, double tolerance,
                         output_comparisons *ret_outputs);
 

@@ -1,6 +1,10 @@
 // How far outputs are from each other, over rounds, and what of that says anything.
 #include "optimizer/run/comparison.h"
+
+#include "backends/contract/executor.h"
+#include "core/system/interrupt.h"
 #include "tests/support/check.h"
+#include "tests/support/parse_graph.h"
 
 static struct tensor_value values_of(enum dtype dtype, int64_t n, void *data)
 {
@@ -67,5 +71,47 @@ static void other_types_are_not_near(void **state)
     assert_false(output_is_within(&o, 1e9));
 }
 
-RUN_TESTS(TEST(the_worst_round_counts), TEST(integers_are_equal_or_not),
+static bool wants_end(void *context)
+{
+    return true;
+}
+
+// A model that computes nothing; an end is asked for in one of its runs.
+static const struct interrupt_listener interruption = {wants_end, NULL};
+static int n_runs, n_runs_before_end;
+static bool run_on_paper(struct model *m, const struct workers *workers, const struct tensor_value *inputs,
+                         struct tensor_value *outputs, struct error *error)
+{
+    if (++n_runs == n_runs_before_end)
+        interrupt_listen(&interruption);
+    return true;
+}
+
+static void no_round_is_begun_once_an_end_is_asked_for(void **state)
+{
+    static const struct executor on_paper = {.run = run_on_paper};
+    const struct model_inputs none = {0};
+    struct recording recordings[2];
+    struct error error = {0};
+    float x[] = {1, 2, 3, 4};
+    LOCAL_LIST(output_comparisons, found);
+    ARENA(arena);
+    GRAPH(g, &arena, "(graph (let x (input 0) (f32 4)) (output x))");
+    struct model model = {.executor = &on_paper, .plan = {.graph = &g}};
+    for (n_runs_before_end = 4; n_runs_before_end > 2; n_runs_before_end--) {
+        struct recording *r = &recordings[n_runs_before_end == 4];
+        n_runs = 0;
+        assert_true(model_record(&model, &g, 1, &none, 1, 0, 5, &arena, r, &error));
+        interrupt_listen(NULL);
+        assert_int_equal(n_runs, n_runs_before_end);
+        assert_int_equal(r->rounds, n_runs_before_end);
+        for (int round = 0; round < r->rounds; round++)
+            memcpy(r->values[round].data, x, sizeof x);
+    }
+    ((float *)recordings[1].values[3].data)[0] = 5;   // which the other one has not
+    recordings_compare(&recordings[1], &recordings[0], false, 0, &found);
+    assert_true(found.items[0].is_equal_enough && found.items[0].is_trustworthy);
+}
+
+RUN_TESTS(TEST(the_worst_round_counts), TEST(no_round_is_begun_once_an_end_is_asked_for), TEST(integers_are_equal_or_not),
           TEST(what_is_not_finite_counts_where_it_is_asked_for), TEST(other_types_are_not_near))
