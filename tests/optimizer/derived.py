@@ -41,7 +41,7 @@ BAND = """(float[4,16,8] q, float[4,8,40] k) => (float[4,16,13] y)
   all = MatMul(q, k) flat = Reshape(all, wide) longer = Pad(flat, ends) rows = Reshape(longer, shifted)
   y = Slice(rows, from, to, axis, step) }"""
 # The other way round, behind its softmax: what is not in the band is zeros.
-ROWS = """(float[4,16,13] p, float[4,40,8] v) => (float[4,16,8] y)
+ROWS = """(float[4,16,13] p, float[4,40,5] v) => (float[4,16,5] y)
 { apart = Constant<value_ints = [4, 16, 13, 1]>() zero = Constant<value_ints = [0, 0, 0, 0, 0, 0, 0, 1]>()
   spread = Constant<value_ints = [4, 16, 26]>() ends = Constant<value_ints = [0, 0, 0, 0, 0, 15]>()
   flat = Constant<value_ints = [4, 656]>() from = Constant<value_ints = [0]>() to = Constant<value_ints = [640]>()
@@ -118,8 +118,9 @@ class Derived(unittest.TestCase):
                          r"\(source \(slice .*\n.*\(matmul \(expression :shape 8 8 8 .*\(expression :shape 8 8 20 ")
 
     def test_multiplies_a_dilated_band_without_its_zeros(self):
+        """As it lies: the other way round costs as much, and turns it."""
         self.assertRegex(self.derived_for(ROWS),
-                         r"\(source \(matmul \(reshape .*\n.*\(matmul \(expression :shape 8 8 20 .*\(expression :shape 8 20 8 ")
+                         r"\(source \(matmul \(reshape .*\n.*\(matmul \(expression :shape 8 8 20 .*\(expression :shape 8 20 5 ")
 
     def test_finds_windows_with_the_layouts_that_they_gain_by(self):
         """Row by row products of these sizes cost less, and no rule leads from them to windows."""
