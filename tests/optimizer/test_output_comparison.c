@@ -113,5 +113,6 @@ static void no_round_is_begun_once_an_end_is_asked_for(void **state)
     assert_true(found.items[0].is_equal_enough && found.items[0].is_trustworthy);
 }
 
-RUN_TESTS(TEST(the_worst_round_counts), TEST(no_round_is_begun_once_an_end_is_asked_for), TEST(integers_are_equal_or_not),
-          TEST(what_is_not_finite_counts_where_it_is_asked_for), TEST(other_types_are_not_near))
+RUN_TESTS(TEST(the_worst_round_counts), TEST(no_round_is_begun_once_an_end_is_asked_for),
+          TEST(integers_are_equal_or_not), TEST(what_is_not_finite_counts_where_it_is_asked_for),
+          TEST(other_types_are_not_near))
