@@ -143,6 +143,14 @@ bool cost_database_find(const struct cost_database *costs, const char *text, str
     return true;
 }
 
+bool cost_database_find_step(const struct cost_database *costs, const char *text, struct step_cost *ret_cost)
+{
+    bool is_found = cost_database_find(costs, text, ret_cost);
+    if (is_found && ret_cost->is_old)
+        ret_cost->seconds /= cost_trials_factor(&costs->trials, ret_cost->run);
+    return is_found;
+}
+
 void cost_database_replace(struct cost_database *costs, const char *text, const struct step_cost *cost)
 {
     struct step_cost added = *cost;
@@ -154,11 +162,12 @@ void cost_database_replace(struct cost_database *costs, const char *text, const 
 void cost_database_add(struct cost_database *costs, const char *text, const struct step_cost *cost)
 {
     uint32_t id = find_entry(costs, costs->device, text);
+    struct cost_entry *e = id == TABLE_NONE ? NULL : &costs->entries.items[id];
     bool is_doubtful = cost->is_doubtful || !is_plausible(cost->seconds);
-    if (id != TABLE_NONE && is_doubtful && !is_refuted(costs, &costs->entries.items[id]) &&
-        is_shorter(&costs->entries.items[id], cost)) {
-        costs->entries.items[id].is_own = true;
-        costs->entries.items[id].is_cut = cost->is_cut;
+    if (e && is_doubtful && !is_refuted(costs, e) && cost_trials_factor(&costs->trials, e->run) == 1 &&
+        is_shorter(e, cost)) {
+        e->is_own = true;
+        e->is_cut = cost->is_cut;
     } else
         cost_database_replace(costs, text, cost);
 }
@@ -182,15 +191,16 @@ void cost_database_try(struct cost_database *costs, const char *text, const stru
                        const struct log *log)
 {
     struct step_cost kept;
-    bool is_kept = cost_database_find(costs, text, &kept) && kept.is_old && !kept.is_doubtful;
+    bool is_kept = cost_database_find_step(costs, text, &kept) && kept.is_old && !kept.is_doubtful;
     if (!is_kept) {
         cost_database_add(costs, text, now);
         return;
     }
+    double factor = cost_trials_factor(&costs->trials, kept.run);
     const struct cost_trial *trial = cost_trials_note(&costs->trials, &kept, now);
-    if (trial->is_refuted)
+    if (trial->is_refuted || trial->factor != factor)
         cost_trial_tell(trial, count_of_run(costs, kept.run), log);
-    if (cost_trials_agree(&kept, now))
+    if (cost_trials_agree(&kept, now) && factor == 1)
         costs->entries.items[find_entry(costs, costs->device, text)].is_own = true;
     else
         cost_database_add(costs, text, now);

@@ -27,6 +27,12 @@ bool cost_trials_refute(const cost_trials *trials, uint32_t run)
     return trial && trial->is_refuted;
 }
 
+double cost_trials_factor(const cost_trials *trials, uint32_t run)
+{
+    const struct cost_trial *trial = find_trial(trials, run);
+    return trial ? trial->factor : 1;
+}
+
 // A time that was taken from a running model is not that of a step alone.
 static bool says_something(const struct step_cost *kept)
 {
@@ -49,8 +55,14 @@ bool cost_trials_agree(const struct step_cost *kept, const struct step_cost *now
 static struct cost_trial *trial_of(cost_trials *trials, uint32_t run)
 {
     if (!find_trial(trials, run))
-        vec_push(trials, ((struct cost_trial){.run = run, .least = INFINITY}));
+        vec_push(trials, ((struct cost_trial){.run = run, .least = INFINITY, .factor = 1}));
     return (struct cost_trial *)(uintptr_t)find_trial(trials, run);
+}
+
+// Once: costs that are divided already, and wrong again, are refuted.
+static bool had_another_speed(const struct cost_trial *trial)
+{
+    return trial->factor == 1 && !trial->is_doubtful && trial->most <= MOST_WRONG * trial->least;
 }
 
 const struct cost_trial *cost_trials_note(cost_trials *trials, const struct step_cost *kept,
@@ -62,7 +74,13 @@ const struct cost_trial *cost_trials_note(cost_trials *trials, const struct step
     trial->n_wrong += !cost_trials_agree(kept, now);
     trial->least = fmin(trial->least, ratio);
     trial->most = fmax(trial->most, ratio);
+    trial->is_doubtful = trial->is_doubtful || now->is_doubtful;
     trial->is_refuted = trial->n_wrong >= LEAST_REFUTING && trial->n_wrong * SHARE_OF_REFUTING > trial->n_noted;
+    if (trial->is_refuted && had_another_speed(trial)) {
+        trial->factor = sqrt(trial->least * trial->most);
+        trial->is_refuted = false;
+        trial->n_wrong = 0;
+    }
     return trial;
 }
 
@@ -78,6 +96,6 @@ void cost_trial_tell(const struct cost_trial *trial, size_t n_costs, const struc
 {
     char when[64];
     print_time(when, sizeof when, trial->run);
-    log_warning(log, "costs %s are %.2g to %.2g times what steps take now: all %zu of them are measured again", when,
-                trial->least, trial->most, n_costs);
+    log_warning(log, "costs %s are %.2g to %.2g times what steps take now: all %zu of them are %s", when, trial->least,
+                trial->most, n_costs, trial->is_refuted ? "measured again" : "divided by that");
 }

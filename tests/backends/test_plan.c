@@ -532,7 +532,7 @@ static void write_run(const char *path, const double *kept)
 
 // Costs of a run are measured again, and take 1 ms. What else it left is believed then, now and in the file, or not, and
 // that is told in one line.
-static void try_run(const char *path, const double *kept, bool is_doubtful, bool is_refuted)
+static void try_run(const char *path, const double *kept, bool is_doubtful, bool is_refuted, double factor)
 {
     struct error error = {0};
     struct cost_database *costs;
@@ -549,15 +549,19 @@ static void try_run(const char *path, const double *kept, bool is_doubtful, bool
             assert_true(cost_database_find(costs, *name, &cost) && !cost_database_is_on_trial(costs, *name, &cost));
         }
     fclose(log.out);
-    assert_true((strstr(told, "are measured again\n") == told + size - 19) == is_refuted && (size > 0) == is_refuted);
+    assert_true((size > 0) == (is_refuted || factor != 1));
+    const char *end = is_refuted ? " measured again\n" : " divided by that\n";
+    assert_true(size == 0 || strcmp(told + size - strlen(end), end) == 0);
     free(told);
-    assert_true(cost_database_find(costs, "rest", &cost) == !is_refuted);
+    assert_true(cost_database_find_step(costs, "rest", &cost) == !is_refuted);
+    assert_true(is_refuted || fabs(cost.seconds * factor - 1e-3) < 1e-9);
     assert_true(cost_database_find(costs, "other", &cost) && cost_database_is_on_trial(costs, "other", &cost));
     cost_database_add(costs, "new", &(struct step_cost){.seconds = 1});
     assert_true(cost_database_write(costs, &error));
     cost_database_free(costs);
     assert_true(cost_database_open(&costs, path, "one", &error));
     assert_true(cost_database_find(costs, "rest", &cost) == !is_refuted && cost_database_find(costs, "other", &cost));
+    assert_true(cost.seconds == 1e-3);
     cost_database_free(costs);
 }
 
@@ -568,13 +572,26 @@ static void runs_are_tried(void **state)
     char folder[] = "/tmp/taso-costs-XXXXXX", path[64];
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/c.costs", folder);
-    try_run(path, (const double[]){1.1e-3, 0.9e-3, 1e-3}, false, false);
-    try_run(path, (const double[]){1e-3, 1e-3, 4e-3}, false, false);   // one is replaced
-    try_run(path, (const double[]){1e-3, 2e-3, 2e-3}, false, false);   // or two
-    try_run(path, (const double[]){3e-3, 2e-3, 2e-3}, false, true);
-    try_run(path, (const double[]){0.5e-3, 0.5e-3, 2e-3}, false, true);
-    try_run(path, (const double[]){0.5e-3, 0.5e-3, 0.5e-3}, true, false);
-    try_run(path, (const double[]){2e-3, 2e-3, 2e-3}, true, true);
+    try_run(path, (const double[]){1.1e-3, 0.9e-3, 1e-3}, false, false, 1);
+    try_run(path, (const double[]){1e-3, 1e-3, 4e-3}, false, false, 1);   // one is replaced
+    try_run(path, (const double[]){1e-3, 2e-3, 2e-3}, false, false, 1);   // or two
+    try_run(path, (const double[]){3e-3, 2e-3, 2e-3}, false, true, 1);
+    try_run(path, (const double[]){0.5e-3, 0.5e-3, 2e-3}, false, true, 1);
+    try_run(path, (const double[]){0.5e-3, 0.5e-3, 0.5e-3}, true, false, 1);
+    try_run(path, (const double[]){2e-3, 2e-3, 2e-3}, true, true, 1);
+    unlink(path);
+    rmdir(folder);
+}
+
+// Costs that are all wrong by the same factor were measured on a machine of another speed.
+static void runs_of_another_speed_are_adjusted(void **state)
+{
+    char folder[] = "/tmp/taso-costs-XXXXXX", path[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/c.costs", folder);
+    try_run(path, (const double[]){1.6e-3, 1.9e-3, 2.025e-3}, false, false, 1.8);
+    try_run(path, (const double[]){0.5e-3, 0.5e-3, 0.5e-3}, false, false, 0.5);
+    try_run(path, (const double[]){1.6e-3, 1.9e-3, 2.2e-3}, false, true, 1);
     unlink(path);
     rmdir(folder);
 }
@@ -720,5 +737,6 @@ RUN_TESTS(TEST(multiply_adds_count_as_two), TEST(plans_steps), TEST(writes_parts
           TEST(lays_memory_out_in_the_best_order), TEST(loops_alike_have_one_key), TEST(long_sums_share_a_key),
           TEST(databases_survive_and_merge), TEST(doubtful_costs_are_kept_as_such),
           TEST(of_two_times_within_models_the_shorter_stays), TEST(costs_of_another_run_stay_where_they_agree),
-          TEST(what_was_only_read_replaces_nothing), TEST(runs_are_tried), TEST(older_formats_are_read),
-          TEST(writers_at_the_same_time_lose_nothing), TEST(implausible_costs_are_dropped))
+          TEST(what_was_only_read_replaces_nothing), TEST(runs_are_tried), TEST(runs_of_another_speed_are_adjusted),
+          TEST(older_formats_are_read), TEST(writers_at_the_same_time_lose_nothing),
+          TEST(implausible_costs_are_dropped))
