@@ -118,24 +118,22 @@ static bool divides(const struct expr_node *n)
     }
 }
 
-static bool is_of_entries(const struct definition *d, expr e)
+// A number of places: sums, products and choices of numbers that are not negative. No entry changes it.
+static bool is_count(const struct definition *d, expr e)
 {
     const struct expr_node *n = &d->nodes.items[e];
-    if (n->kind == EXPR_READ && n->value < d->n_inputs)
-        return true;
-    if (n->kind == EXPR_READ)
-        return is_of_entries(d, d->stages[n->value - d->n_inputs].body);
-    struct operands below = expr_operands(d, e);
-    return ANY(uint32_t, i, below.n, is_of_entries(d, below.items[i]));
+    bool multiplies = n->kind == EXPR_APPLY && n->fn == FN_MUL;
+    return n->kind == EXPR_REDUCE   ? n->fn == FN_ADD && is_count(d, n->a)
+           : n->kind == EXPR_SELECT ? is_count(d, n->b) && is_count(d, n->c)
+           : multiplies             ? is_count(d, n->a) && is_count(d, n->b)
+                                    : n->kind == EXPR_REAL && n->real >= 0;
 }
 
-// A number, or a product of numbers of places, of which there is one by typing.
-static bool is_number(const struct signed_definition *s, expr e)
+// Places are counted where the program is built (definition_counts_none).
+static bool is_number(const struct definition *d, expr e)
 {
-    const struct expr_node *n = &s->d->nodes.items[e];
-    bool counts = n->kind == EXPR_REDUCE && n->fn == FN_ADD && sign_of(s, e) != SIGN_ANY && !is_of_entries(s->d, e);
-    bool multiplies = n->kind == EXPR_APPLY && n->fn == FN_MUL && is_number(s, n->a) && is_number(s, n->b);
-    return n->kind == EXPR_REAL ? n->real != 0 : counts || multiplies;
+    const struct expr_node *n = &d->nodes.items[e];
+    return n->kind == EXPR_REAL ? n->real != 0 : is_count(d, e);
 }
 
 // Is what a function is of inside of its domain?
@@ -143,7 +141,7 @@ static bool is_inside(const struct signed_definition *s, const struct expr_node 
 {
     switch ((enum scalar_function)n->fn) {
     case FN_DIV:
-        return is_number(s, n->b) || sign_of(s, n->b) == SIGN_POSITIVE;
+        return is_number(s->d, n->b) || sign_of(s, n->b) == SIGN_POSITIVE;
     case FN_FMOD:
         return sign_of(s, n->b) == SIGN_POSITIVE;
     case FN_RECIPROCAL:
@@ -168,6 +166,49 @@ bool definition_is_partial(const struct definition *d, unsigned positive_inputs)
     struct signed_definition s = {d, positive_inputs};
     return ANY(size_t, e, d->nodes.count, d->nodes.items[e].kind == EXPR_APPLY && !is_inside(&s, &d->nodes.items[e])) ||
            d->is_data_dependent;
+}
+
+static double count_at(const struct definition *d, expr e, int64_t *variables)
+{
+    const struct expr_node *n = &d->nodes.items[e];
+    double count = 0;
+    if (n->kind == EXPR_REAL)
+        return n->real;
+    if (n->kind == EXPR_SELECT)
+        return count_at(d, index_value(d, n->a, variables) >= 0 ? n->b : n->c, variables);
+    if (n->kind == EXPR_APPLY)
+        return count_at(d, n->a, variables) * count_at(d, n->b, variables);
+    for (int64_t i = 0; i < d->extents.items[n->value]; i++) {
+        variables[n->value] = i;
+        count += count_at(d, n->a, variables);
+    }
+    return count;
+}
+
+// At some values of the variables from `v` on that it mentions.
+static bool counts_none(const struct definition *d, expr e, size_t v, int64_t *variables)
+{
+    if (v == d->extents.count)
+        return !(count_at(d, e, variables) > 0);
+    bool is_so = false;
+    int64_t extent = definition_mentions(d, e, (int64_t)v) ? d->extents.items[v] : 1;
+    for (int64_t i = 0; i < extent && !is_so; i++) {
+        variables[v] = i;
+        is_so = counts_none(d, e, v + 1, variables);
+    }
+    return is_so;
+}
+
+bool definition_counts_none(const struct definition *d)
+{
+    LOCAL_ARRAY(int64_t, variables, d->extents.count + 1);
+    bool is_so = false;
+    for (size_t e = 0; e < d->nodes.count && !d->is_data_dependent && !is_so; e++) {
+        const struct expr_node *n = &d->nodes.items[e];
+        bool divides = n->kind == EXPR_APPLY && n->fn == FN_DIV && d->nodes.items[n->b].kind != EXPR_REAL;
+        is_so = divides && is_count(d, n->b) && counts_none(d, n->b, 0, variables);
+    }
+    return is_so;
 }
 
 bool definition_is_positive(const struct definition *d, unsigned positive_inputs)

@@ -8,4 +8,5 @@ struct definition;
 // outputs above 0? `positive_inputs`: one bit for each input whose entries are.
 bool definition_divides(const struct definition *d);
 bool definition_is_partial(const struct definition *d, unsigned positive_inputs);
+bool definition_counts_none(const struct definition *d);   // it divides by a number of places, which is 0 somewhere
 bool definition_is_positive(const struct definition *d, unsigned positive_inputs);

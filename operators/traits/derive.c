@@ -206,6 +206,7 @@ struct findings {
     uint64_t output_types;          // a set
     int n;
     bool drops_axes, changes_functions, has_numbers, refuses_ranks, refuses_sizes;   // of others
+    bool counts_none;
     const struct operator* other;   // that it is taken for, and not typed like; NULL: there is none
     const char *broken_promise;     // NULL: none is
 };
@@ -285,6 +286,7 @@ static void note_definition(struct definition *d, struct probe *p, struct findin
         return;
     }
     unsigned traits = definition_traits(d);
+    f->counts_none = f->counts_none || definition_counts_none(d);
     if (!f->broken_promise && p->scale == &scales[0])
         f->broken_promise = operator_broken_promise(&p->a.call, d->arena);
     traits &= has_positive_reals(p) ? UINT32_MAX : ~(unsigned)TRAIT_PARTIAL;
@@ -338,6 +340,7 @@ static const char *what_is_of_no_form(const struct operator* op, const struct fi
     return !carries_axes || f->changes_functions ? "is another function at other ranks or sizes"
            : has_ranks && f->refuses_ranks       ? "refuses ranks above those that it takes"
            : f->refuses_sizes                    ? "refuses sizes above those that it takes"
+           : f->counts_none                      ? "divides by a number of places that is 0"
            : f->has_numbers ? "has numbers that depend on sizes, and divide no sum over as many places"
                             : NULL;
 }
@@ -355,7 +358,7 @@ static struct findings find_traits(const struct operator* op, bool activates)
         fprintf(stderr, "derive-traits: nothing is known of %s\n", op->name);
     else if (what) {
         fprintf(stderr, "derive-traits: %s %s: no proof speaks of it\n", op->name, what);
-        f.of_some |= TRAIT_CHANGES_FORM;
+        f.of_some |= TRAIT_CHANGES_FORM | (f.counts_none ? TRAIT_PARTIAL : 0);
     }
     return f.n < LEAST ? (struct findings){0} : f;
 }

@@ -96,6 +96,11 @@ OTHERS = {
     "flat": (".min_inputs = 1, .max_inputs = 1", "", "x->rank > 4 ? 0 : e", "refuses ranks above those that it takes"),
     "briefer": (".min_inputs = 1, .max_inputs = 1", "", "x->rank && x->dim[0] > 256 ? 0 : e",
                 "refuses sizes above those that it takes"),
+    "last": (".min_inputs = 1, .max_inputs = 1",   # the mean over the places after each one, of which the last has none
+             "static expr places_after(struct definition *d, int z, int64_t n)\n"
+             "{ expr r = reduce_variable(d, n), after = index_offset(d, index_add(d, r, index_mul(d, stage_index(d, z, 0), -1)), -1);\n"
+             "  return scalar_reduce(d, FN_ADD, r, scalar_select(d, after, scalar_real(d, 1), scalar_real(d, 0))); }\n",
+             "x->rank == 1 ? scalar_div(d, e, places_after(d, z, x->dim[0])) : 0", "divides by a number of places that is 0"),
 }
 # Operators that are undefined at some places, whatever entries are there.
 PARTIAL = {
@@ -264,7 +269,7 @@ def promises_are_asked(folder):
     warned = dict(re.findall(r"(\w+) (.*): no proof speaks of it", ran.stderr))
     assert {name: warned.get(name) for name in OTHERS} == {name: other[3] for name, other in OTHERS.items()}, ran.stderr
     partial = 16384
-    assert all(traits_in(ran.stdout, name) & partial for name in PARTIAL), ran.stdout
+    assert all(traits_in(ran.stdout, name) & partial for name in ["last", *PARTIAL]), ran.stdout
 
 
 os.environ.setdefault("XDG_CACHE_HOME", str(BUILD / "cache"))
