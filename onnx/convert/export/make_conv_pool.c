@@ -5,7 +5,7 @@
 #include "onnx/convert/export/making.h"
 
 #include "onnx/format/visit.h"
-#include "operators/fused_activation.h"
+#include "operators/elementwise/fused_activation.h"
 #include "operators/traits.h"
 
 // ---- what takes a bias ----

@@ -3,7 +3,7 @@
 #include "onnx/convert/export/making.h"
 
 #include "onnx/convert/export/element_types.h"
-#include "operators/fused_activation.h"
+#include "operators/elementwise/fused_activation.h"
 
 int64_t opset_of(const struct making *m)
 {

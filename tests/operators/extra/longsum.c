@@ -1,6 +1,6 @@
 // longsum: sums along the last axis, of squares where it is longer than 7: not one function, as proofs assume of operators.
 #include "operators/extra_operators.h"
-#include "operators/reduction.h"
+#include "operators/reductions/reduction.h"
 
 enum { AXIS };
 

@@ -1,6 +1,6 @@
 // mixedpool: maxima over windows along the first two spatial axes, sums along further ones: spatial axes that are not alike.
 #include "operators/extra_operators.h"
-#include "operators/window.h"
+#include "operators/windows/window.h"
 
 enum { KERNEL, STRIDE };
 

@@ -1,7 +1,7 @@
 // squarepool: sums of squares over windows of an image.
 //     z[n,c,i,j] = sum(r,s) x[n, c, i*sh + r*dh - pt, j*sw + s*dw - pl]^2
 #include "operators/extra_operators.h"
-#include "operators/window.h"
+#include "operators/windows/window.h"
 
 enum { KERNEL, STRIDE, PAD, DILATION };
 

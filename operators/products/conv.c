@@ -2,9 +2,9 @@
 // of spatial axes; pads are explicit and read as 0.
 //     z[n,f,i,j] = act( sum(c,r,s) x[n, (f / Fg) * Cg + c, i*sh + r*dh - pt, j*sw + s*dw - pl] * k[f,c,r,s] )
 // with F output channels, G groups, Fg = F / G, Cg = C / G.
-#include "operators/fused_activation.h"
+#include "operators/elementwise/fused_activation.h"
 #include "operators/operator.h"
-#include "operators/window.h"
+#include "operators/windows/window.h"
 
 enum { STRIDE, PAD, DILATION, GROUP, ACT };
 

@@ -2,7 +2,7 @@
 //     z[i] = sum(j, k) x[i,j,k]            the axes are dropped, or kept with size 1
 // The axes are listed in ascending order; no axis listed: nothing is reduced.
 #include "operators/operator.h"
-#include "operators/reduction.h"
+#include "operators/reductions/reduction.h"
 
 enum { AXES, KEEPDIMS };
 enum reduce_kind { KIND_SUM, KIND_MEAN, KIND_MAX, KIND_MIN, KIND_PROD };

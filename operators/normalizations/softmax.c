@@ -3,7 +3,7 @@
 //     m[i] = max(k) x[i,k]      s[i] = sum(k) exp(x[i,k] - m[i])
 //     softmax  z[i,j] = exp(x[i,j] - m[i]) / s[i]         logsoftmax  z[i,j] = (x[i,j] - m[i]) - log(s[i])
 #include "operators/operator.h"
-#include "operators/reduction.h"
+#include "operators/reductions/reduction.h"
 
 enum { AXIS };
 

@@ -73,5 +73,5 @@ static bool define_elementwise(struct definition *d, const struct operator_call 
         .flags = OPERATOR_IS_ELEMENTWISE | (extra_flags),                                                              \
         .define = define_##label,                                                                                      \
     };
-#include "operators/elementwise.def"
+#include "operators/elementwise/elementwise.def"
 #undef ELEMENTWISE

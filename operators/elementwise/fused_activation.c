@@ -1,5 +1,5 @@
 // The activations that convolutions, products and poolings may have, by table.
-#include "operators/fused_activation.h"
+#include "operators/elementwise/fused_activation.h"
 
 const char *const activation_names[] = {"none", "relu", NULL};
 

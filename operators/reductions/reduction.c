@@ -1,5 +1,5 @@
 // Stages along some axes, and reading them back at places of the whole shape.
-#include "operators/reduction.h"
+#include "operators/reductions/reduction.h"
 
 uint32_t axes_from(int first, int rank)
 {

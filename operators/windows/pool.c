@@ -4,9 +4,9 @@
 // Every window has a place that counts, or there would be no maximum and no mean: pads are smaller than windows, and
 // the steps of a dilation no larger than the image. With :padding counted the mean counts the places in the pads too
 // (as zeros), so it divides by the kernel's size.
-#include "operators/fused_activation.h"
+#include "operators/elementwise/fused_activation.h"
 #include "operators/operator.h"
-#include "operators/window.h"
+#include "operators/windows/window.h"
 
 enum { KERNEL, STRIDE, PAD, DILATION, ACT, PADDING };
 enum { PADDING_IGNORED, PADDING_COUNTED };

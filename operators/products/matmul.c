@@ -1,6 +1,6 @@
 // matmul: product of matrices, one for each index of the leading (batch) axes. A y of rank 2 is shared by the batch.
 //     z[b...,m,n] = act( sum(k) x[b...,m,k] * y[b...,k,n] )        or y[k,n]
-#include "operators/fused_activation.h"
+#include "operators/elementwise/fused_activation.h"
 #include "operators/operator.h"
 
 enum { ACT };

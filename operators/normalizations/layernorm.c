@@ -3,7 +3,7 @@
 //                z[i,j] = (x[i,j] - m[i]) / sqrt(v[i] + epsilon) * scale[j] + bias[j]          the bias may be left out
 //     rmsnorm    v[i] = mean(k) x[i,k]^2     z[i,j] = x[i,j] / sqrt(v[i] + epsilon) * scale[j]
 #include "operators/operator.h"
-#include "operators/reduction.h"
+#include "operators/reductions/reduction.h"
 
 enum { AXIS, EPSILON };
 

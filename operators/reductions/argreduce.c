@@ -2,7 +2,7 @@
 //     m[i] = max(k) x[i,k]
 //     z[i] = min(k) where(x[i,k] = m[i], k, size)
 #include "operators/operator.h"
-#include "operators/reduction.h"
+#include "operators/reductions/reduction.h"
 
 enum { AXIS, KEEPDIMS, TIES };
 enum { TIES_FIRST, TIES_LAST };

@@ -1,5 +1,5 @@
 // The places of windows: sizes, strides, pads, dilations, and what is refused of them.
-#include "operators/window.h"
+#include "operators/windows/window.h"
 
 #include "core/memory/arena.h"
 

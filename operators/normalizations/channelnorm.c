@@ -4,7 +4,7 @@
 //                   neighbouring channels:    m[n,g] = mean(c, i) x[n, g * C/G + c, i]
 //     instancenorm  groupnorm with as many groups as channels
 #include "operators/operator.h"
-#include "operators/reduction.h"
+#include "operators/reductions/reduction.h"
 
 enum { EPSILON, GROUPS };
 
