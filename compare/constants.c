@@ -154,7 +154,7 @@ static bool run_application(struct constants *k, enode_id n, struct tensor_value
 {
     const struct egraph *e = k->e;
     const struct enode *node = &e->nodes.items[n];
-    const struct etype *made = &e->types.items[node->type];
+    const struct etype *made = &e->interned.types.items[node->type];
     const struct operator* op = egraph_operator(e, n);
     struct error ignored;
     if (!op->define || op->flags & OPERATOR_IS_LEAF)
@@ -188,7 +188,7 @@ static void compute_node(struct constants *k, enode_id n)
     bool is_projection = node->op == PROJECTION;
     struct constant made_of = {0};
     enode_id application = is_projection ? constants_oldest_node(e, egraph_edges(e, n)[0].child) : n;
-    size_t count = e->types.items[e->nodes.items[application].type].count;
+    size_t count = e->interned.types.items[e->nodes.items[application].type].count;
     struct tensor_value *outputs = arena_array(&k->scratch, struct tensor_value, count);
     k->of_nodes.items[n].is_tried = true;
     if (run_application(k, application, outputs, &made_of))
@@ -225,7 +225,7 @@ static tensor_id before_repeating(const struct constants *k, tensor_id t)
 static bool *find_wanted(const struct constants *k, const struct shared_classes *shared)
 {
     const struct graph *g = &k->c->graph;
-    bool *is_wanted = mem_alloc_zero(k->e->types.count + 1);
+    bool *is_wanted = mem_alloc_zero(k->e->interned.types.count + 1);
     for (node_id n = 0; n < k->c->n_nodes; n++) {
         const struct node *node = &g->nodes.items[n];
         bool is_met = node->n_outputs && k->ids[node->first_output] != NO_ENODE &&
@@ -250,13 +250,14 @@ static bool is_possible_whole(const struct constants *k, const struct shared_cla
 static bool *find_types_of_parts(const struct constants *k, const struct shared_classes *shared)
 {
     const struct graph *g = &k->c->graph;
-    bool *is_part = mem_alloc_zero(k->e->types.count + 1);
+    bool *is_part = mem_alloc_zero(k->e->interned.types.count + 1);
     for (tensor_id t = 0; t < g->tensors.count; t++) {
         const struct type *whole = graph_type(g, t);
         bool is_whole = is_possible_whole(k, shared, t);
-        for (uint32_t type = 0; is_whole && type < k->e->types.count; type++)
-            for (int axis = 0; k->e->types.items[type].count == 1 && !is_part[type] && axis < whole->rank; axis++)
-                is_part[type] = type_is_part(whole, k->e->types.items[type].types, axis, whole->dim[axis] - 1);
+        for (uint32_t type = 0; is_whole && type < k->e->interned.types.count; type++)
+            for (int axis = 0; k->e->interned.types.items[type].count == 1 && !is_part[type] && axis < whole->rank;
+                 axis++)
+                is_part[type] = type_is_part(whole, k->e->interned.types.items[type].types, axis, whole->dim[axis] - 1);
     }
     return is_part;
 }
@@ -336,7 +337,7 @@ void constants_end(struct constants *k)
 bool constants_join(struct constants *k, const struct shared_classes *shared)
 {
     bool *is_wanted = find_wanted(k, shared), *is_part = find_types_of_parts(k, shared);
-    size_t n_types = k->e->types.count;
+    size_t n_types = k->e->interned.types.count;
     bool is_any_new = false;
     extend_to_new_nodes(k);
     for (enode_id n = 0; n < k->of_nodes.count; n++)

@@ -109,7 +109,7 @@ static node_id add_application(struct building *b, enode_id n)
 {
     const struct enode *node = &b->e->nodes.items[n];
     const struct operator* op = egraph_operator(b->e, n);
-    const struct etype *made = &b->e->types.items[node->type];
+    const struct etype *made = &b->e->interned.types.items[node->type];
     node_id added = NO_NODE, origin = origin_node(b, n);
     LOCAL_ARRAY(tensor_id, inputs, node->n_children + 1);
     for (uint32_t i = 0; i < node->n_children; i++)

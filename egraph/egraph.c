@@ -24,14 +24,14 @@ void egraph_free(struct egraph *e)
     vec_free(&e->leader);
     vec_free(&e->next);
     vec_free(&e->forest);
-    vec_free(&e->pending);
-    vec_free(&e->analysis_pending);
-    vec_free(&e->types);
-    vec_free(&e->attributes);
-    vec_free(&e->attribute_owners);
+    vec_free(&e->pending.nodes);
+    vec_free(&e->pending.analyses);
+    vec_free(&e->interned.types);
+    vec_free(&e->interned.attributes);
+    vec_free(&e->interned.attribute_owners);
     table_free(&e->by_structure);
-    table_free(&e->type_by_content);
-    table_free(&e->attributes_by_content);
+    table_free(&e->interned.type_by_content);
+    table_free(&e->interned.attributes_by_content);
     arena_free(&e->arena);
 }
 
@@ -183,7 +183,7 @@ enode_id egraph_add(struct egraph *e, const struct operator* op, uint32_t attrib
 
 enode_id egraph_add_output(struct egraph *e, enode_id application, uint32_t output)
 {
-    const struct etype *tuple = &e->types.items[e->nodes.items[application].type];
+    const struct etype *tuple = &e->interned.types.items[e->nodes.items[application].type];
     assert(output < tuple->count);
     if (tuple->count == 1)
         return application;
@@ -222,7 +222,7 @@ static void join(struct egraph *e, eclass_id winner, eclass_id loser)
 {
     struct eclass *w = &e->classes.items[winner], *l = &e->classes.items[loser];
     for (uint32_t k = l->first_parent; k != NO_EDGE; k = e->edges.items[k].next)
-        vec_push(&e->pending, e->edges.items[k].owner);
+        vec_push(&e->pending.nodes, e->edges.items[k].owner);
     e->leader.items[loser] = winner;
     enode_id after = e->next.items[winner];
     e->next.items[winner] = e->next.items[loser];
@@ -237,7 +237,7 @@ static void join(struct egraph *e, eclass_id winner, eclass_id loser)
     w->changed = e->epoch;
     bool is_more = learn(e, w, l->is_weight, l->is_given), is_less = learn(e, l, w->is_weight, w->is_given);
     if (is_more || is_less)
-        vec_push(&e->analysis_pending, winner);
+        vec_push(&e->pending.analyses, winner);
 }
 
 enum union_result egraph_union(struct egraph *e, enode_id a, enode_id b, uint32_t reason)
@@ -318,7 +318,7 @@ static void analyse_parents(struct egraph *e, eclass_id c)
         bool is_weight, is_given;
         analyse(e, owner, &is_weight, &is_given);
         if (learn(e, &e->classes.items[class], is_weight, is_given))
-            vec_push(&e->analysis_pending, class);
+            vec_push(&e->pending.analyses, class);
     }
 }
 
@@ -373,12 +373,12 @@ static void tidy(struct egraph *e)
 void egraph_rebuild(struct egraph *e)
 {
     bool is_touched = !e->is_clean;
-    while (e->pending.count || e->analysis_pending.count) {
-        for (size_t i = 0; i < e->pending.count; i++)
-            repair(e, e->pending.items[i]);
-        vec_clear(&e->pending);
-        while (e->analysis_pending.count)
-            analyse_parents(e, vec_pop(&e->analysis_pending));
+    while (e->pending.nodes.count || e->pending.analyses.count) {
+        for (size_t i = 0; i < e->pending.nodes.count; i++)
+            repair(e, e->pending.nodes.items[i]);
+        vec_clear(&e->pending.nodes);
+        while (e->pending.analyses.count)
+            analyse_parents(e, vec_pop(&e->pending.analyses));
     }
     if (is_touched)
         tidy(e);
@@ -417,6 +417,6 @@ size_t egraph_memory(const struct egraph *e)
 {
     return e->nodes.capacity * sizeof *e->nodes.items + e->edges.capacity * sizeof *e->edges.items +
            e->classes.capacity * sizeof *e->classes.items + e->leader.capacity * 4 + e->next.capacity * 4 +
-           e->forest.capacity * sizeof *e->forest.items + e->pending.capacity * 4 +
+           e->forest.capacity * sizeof *e->forest.items + e->pending.nodes.capacity * 4 +
            e->by_structure.capacity * sizeof *e->by_structure.slots + e->arena.total;
 }

@@ -61,6 +61,18 @@ struct efrom {         // an edge of the proof forest
     enode_id parent;   // NO_ENODE: a root
     uint32_t reason;   // REASON_..., or the owner's number
 };
+// Types and lists of attributes, each once.
+struct einterned {
+    VEC(struct etype) types;
+    VEC(const struct attribute_value *) attributes;
+    VEC(uint8_t) attribute_owners;   // the operator of each entry of `attributes`
+    struct table type_by_content, attributes_by_content;
+};
+// Work that the next rebuild has to do.
+struct epending {
+    VEC(enode_id) nodes;       // whose children may have become other classes
+    VEC(eclass_id) analyses;   // classes of which more is known than when their parents were looked at
+};
 struct egraph {
     struct arena arena;
     VEC(struct enode) nodes;
@@ -69,12 +81,9 @@ struct egraph {
     VEC(eclass_id) leader;        // union-find
     VEC(enode_id) next;           // ring of a class
     VEC(struct efrom) forest;
-    VEC(enode_id) pending;             // nodes whose children may have become other classes
-    VEC(eclass_id) analysis_pending;   // classes of which more is known than when their parents were looked at
-    struct table by_structure, type_by_content, attributes_by_content;
-    VEC(struct etype) types;
-    VEC(const struct attribute_value *) attributes;
-    VEC(uint8_t) attribute_owners;        // the operator of each entry of `attributes`
+    struct epending pending;
+    struct table by_structure;
+    struct einterned interned;
     uint32_t epoch;                       // the owner's clock: only ever set forward
     size_t n_classes, n_unions, n_live;   // live: nodes that are not redundant
     bool is_clean;
@@ -112,15 +121,15 @@ static inline const struct operator* egraph_operator(const struct egraph *e, eno
 // The type of a tensor.
 static inline const struct type *egraph_type(const struct egraph *e, enode_id n)
 {
-    return e->types.items[e->nodes.items[n].type].types;
+    return e->interned.types.items[e->nodes.items[n].type].types;
 }
 static inline const struct attribute_value *egraph_attributes(const struct egraph *e, enode_id n)
 {
-    return e->attributes.items[e->nodes.items[n].attributes];
+    return e->interned.attributes.items[e->nodes.items[n].attributes];
 }
 static inline bool egraph_is_tensor(const struct egraph *e, enode_id n)
 {
-    return e->types.items[e->nodes.items[n].type].count == 1;
+    return e->interned.types.items[e->nodes.items[n].type].count == 1;
 }
 // Goes around the live nodes of a class, from the class's own id; NO_ENODE at the end.
 enode_id egraph_first_node(const struct egraph *e, eclass_id c);

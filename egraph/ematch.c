@@ -323,7 +323,7 @@ static bool is_used_already(const struct machine *x, const struct ematch_instruc
 
 static bool is_of_rules(const struct egraph *e, const struct enode *n)
 {
-    const struct etype *t = &e->types.items[n->type];
+    const struct etype *t = &e->interned.types.items[n->type];
     return t->count > 0 && operator_is_of_rules(operators[n->op], &t->types[0]);
 }
 

@@ -147,7 +147,7 @@ static void unite_outputs(struct applying *a)
 static void apply(struct applying *a)
 {
     if (a->x->options.filtering != CYCLES_KEPT && makes_a_cycle(a)) {
-        a->x->n_prevented++;
+        a->x->statistics.n_prevented++;
         return;
     }
     add_targets(a);
@@ -201,7 +201,7 @@ static void search_rules(struct exploration *x, const bool *is_used, ematches *r
     ematch_search(&s, ret_matches, ret_is_cut);
     if (is_root)
         mem_free_array(is_root, n_nodes + 1);
-    x->seconds_searching += clock_seconds() - started;
+    x->statistics.seconds_searching += clock_seconds() - started;
 }
 
 static size_t words_of_match(const struct rule *r)
@@ -292,8 +292,8 @@ static void resolve_cycles(struct exploration *x, struct exploration_round *roun
     if (x->options.filtering == CYCLES_KEPT)
         return;
     round->n_filtered = (uint32_t)ecycles_resolve(&x->cycles, x->e);
-    x->n_resolved += round->n_filtered;
-    x->seconds_cycles += clock_seconds() - started;
+    x->statistics.n_resolved += round->n_filtered;
+    x->statistics.seconds_cycles += clock_seconds() - started;
 }
 
 struct round {
@@ -371,7 +371,7 @@ void exploration_run(struct exploration *x)
     resolve_cycles(x, &ignored);
     for (uint32_t number = 0; !has_to_stop(x, number, started) && explore_once(x, number); number++)
         continue;
-    x->seconds += clock_seconds() - started;
+    x->statistics.seconds += clock_seconds() - started;
 }
 
 bool exploration_validate(struct exploration *x, uint32_t application, instance_validation *is_right, void *context)

@@ -51,6 +51,10 @@ struct exploration_rule {
 struct eapplication {
     uint32_t rule, first_word;
 };
+struct exploration_statistics {
+    double seconds, seconds_searching, seconds_cycles;
+    size_t n_prevented, n_resolved;   // cycles: applications left out, and nodes filtered
+};
 struct exploration {
     struct egraph *e;
     const struct rule_set *rules;
@@ -63,9 +67,8 @@ struct exploration {
     VEC(struct exploration_round) rounds;
     VEC(struct eapplication) applications;
     VEC(uint32_t) words;
-    uint32_t round;                   // of all runs
-    size_t n_prevented, n_resolved;   // cycles: applications left out, and nodes filtered
-    double seconds, seconds_searching, seconds_cycles;
+    uint32_t round;   // of all runs
+    struct exploration_statistics statistics;
     enum exploration_end end;
 };
 void exploration_init(struct exploration *x, struct egraph *e, const struct rule_set *rules,

@@ -74,7 +74,7 @@ static bool make_source(struct instances *x, struct graph *g, const struct rule 
         for (uint32_t i = 0; i < pattern->n_inputs; i++)
             inputs[i] = tensor_of(g, r, ret_variables, ret_nodes, pattern->inputs[i]);
         if (!graph_add(g, pattern->op, egraph_attributes(e, nodes[n]), pattern->n_inputs, inputs, &ret_nodes[n]) ||
-            g->nodes.items[ret_nodes[n]].n_outputs != e->types.items[e->nodes.items[nodes[n]].type].count)
+            g->nodes.items[ret_nodes[n]].n_outputs != e->interned.types.items[e->nodes.items[nodes[n]].type].count)
             return false;
     }
     return true;

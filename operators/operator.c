@@ -227,18 +227,6 @@ bool operator_check_call(struct definition *d, const struct operator_call *call)
     return operator_check_attributes(d, call);
 }
 
-bool operator_define_checked(struct definition *d, const struct operator_call *call)
-{
-    assert(d->inputs == call->inputs && d->n_inputs == call->n_inputs);
-    if (!call->op->define(d, call))
-        return false;
-    for (int i = 0; i < d->n_stages; i++)
-        if (!type_has_allowed_size(&d->stages[i].type))
-            return refuse(d, "the result of %s is too large", call->op->name);
-    definition_finish(d);
-    return true;
-}
-
 uint64_t operator_agreement(const struct operator_call *call, int input)
 {
     const struct type *t = &call->inputs[input];
@@ -252,5 +240,12 @@ uint64_t operator_agreement(const struct operator_call *call, int input)
 
 bool operator_define(struct definition *d, const struct operator_call *call)
 {
-    return operator_check_call(d, call) && operator_define_checked(d, call);
+    assert(d->inputs == call->inputs && d->n_inputs == call->n_inputs);
+    if (!operator_check_call(d, call) || !call->op->define(d, call))
+        return false;
+    for (int i = 0; i < d->n_stages; i++)
+        if (!type_has_allowed_size(&d->stages[i].type))
+            return refuse(d, "the result of %s is too large", call->op->name);
+    definition_finish(d);
+    return true;
 }

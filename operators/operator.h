@@ -110,11 +110,10 @@ int operator_find_role(const struct operator* op, enum attribute_role role);   /
 // Types and meaning of an application. On success the definition is finished (split trees derived) and its outputs
 // typed. On refusal d->reason says why. `d` was initialised or cleared with call->inputs.
 bool operator_define(struct definition *d, const struct operator_call *call);
-// In two steps, for who asks the same of many calls: what does not depend on how inputs and attributes fit together
-// (each type is known and not too large, each attribute is in its range), and the rest.
+// The part that does not depend on how inputs and attributes fit together: each type is known and not too large, each
+// attribute is in its range.
 bool operator_check_call(struct definition *d, const struct operator_call *call);
 bool operator_check_attributes(struct definition *d, const struct operator_call *call);   // whatever the inputs are
-bool operator_define_checked(struct definition *d, const struct operator_call *call);
 
 // Agreement of an input, with what the flags say.
 uint64_t operator_agreement(const struct operator_call *call, int input);

@@ -129,9 +129,7 @@ void optimizing_fill_report(struct optimizing *o)
     r->check.failed_rules = o->rules.left_out.items;
     r->check.n_failed_rules = o->rules.left_out.count;
     list_uncompared(o);
-    r->import.folded = o->model.counts.folded;
-    r->import.identities = o->model.counts.identities;
-    r->import.normalizations = o->model.counts.normalizations;
+    r->import = o->model.counts;
     list_kept(o);
     add_measured(r, &o->backend->coster);
     count_inexact(o);
@@ -167,9 +165,9 @@ static const struct exported_types *types_of_original(struct optimizing *o)
         add_type(types, m->outputs.items[i].name, m->outputs.items[i].tensor);
     for (size_t i = 0; i < g->nodes.count; i++) {
         const struct onnx_node *n = g->nodes.items[i];
-        for (size_t j = 0; m->node_inputs[i] && j < n->inputs.count; j++)   // NULL: no output depends on it
+        for (size_t j = 0; m->origins.node_inputs[i] && j < n->inputs.count; j++)   // NULL: no output depends on it
             if (n->inputs.items[j].size)
-                add_type(types, n->inputs.items[j].text, m->node_inputs[i][j]);
+                add_type(types, n->inputs.items[j].text, m->origins.node_inputs[i][j]);
     }
     return types;
 }

@@ -64,7 +64,7 @@ static bool is_typed_at_probes(struct optimizing *o)
     for (int k = 0; is_typed && k < N_PROBES; k++) {
         struct graph before FREED_BY(graph_free) = {0}, after FREED_BY(graph_free) = {0};
         struct cut_plan at = o->inputs.cut;
-        memcpy(at.binding, o->model.sizes.probes[k], sizeof at.binding);
+        memcpy(at.binding, o->model.symbols.sizes.probes[k], sizeof at.binding);
         is_typed = graph_cut(&before, &o->model.graph, &o->results.found.graph, &at) &&
                    graph_cut(&after, &o->results.found.graph, &o->model.graph, &at) &&
                    graphs_have_equal_outputs(&before, &after);

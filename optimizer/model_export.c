@@ -88,7 +88,7 @@ static void name_rules(struct optimizing *o)
 static const struct graph *without_undone_reshapes(struct optimizing *o, const struct graph *g)
 {
     struct graph *written = arena_new(&o->arena, struct graph);
-    if (o->model.symbols.count > 0 || !graph_leave_out_undone_reshapes(written, g))
+    if (o->model.symbols.list.count > 0 || !graph_leave_out_undone_reshapes(written, g))
         return g;
     vec_push(&o->results.written, written);
     return written;
@@ -104,8 +104,8 @@ void optimizing_free_written(struct optimizing *o)
 bool optimizing_export(struct optimizing *o, const struct graph *g, struct onnx_model **ret_model,
                        struct exported_types *ret_types, struct error *error)
 {
-    o->model.run_node = run_node;
-    o->model.run_context = o;
+    o->model.runner.run = run_node;
+    o->model.runner.context = o;
     name_rules(o);
     return export_model(&o->model, without_undone_reshapes(o, g), ret_model, ret_types, error);
 }

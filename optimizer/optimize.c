@@ -76,11 +76,12 @@ static void close_backends(struct optimizing *o)
 
 static void tell_of_unbound_inputs(const struct optimizing *o)
 {
-    if (o->model.n_unbound > 0)
+    if (o->model.symbols.n_unbound > 0)
         log_warning(o->options->log,
                     "%s: sizes are not known of %zu of %zu input%s, and what depends on them is kept as it is: --shape "
                     "gives them",
-                    o->options->input, o->model.n_unbound, o->model.inputs.count, plural_ending(o->model.inputs.count));
+                    o->options->input, o->model.symbols.n_unbound, o->model.inputs.count,
+                    plural_ending(o->model.inputs.count));
 }
 
 // Files are checked that the model names, too.
@@ -199,8 +200,8 @@ static bool has_room_for_check(struct optimizing *o)
 // Sizes of the user's arrays, for the symbols that stand in their shapes; 0: none.
 static void find_given_sizes(struct optimizing *o, int64_t *ret_sizes)
 {
-    for (size_t i = 0; i < o->model.symbols.count; i++) {
-        const struct imported_symbol *s = &o->model.symbols.items[i];
+    for (size_t i = 0; i < o->model.symbols.list.count; i++) {
+        const struct imported_symbol *s = &o->model.symbols.list.items[i];
         struct type shape;
         bool is_given = o->options->inputs && npy_find_shape(o->options->inputs, o->model.inputs.items[s->input].name,
                                                              s->input, &shape, &o->arena);
@@ -212,11 +213,11 @@ static void find_given_sizes(struct optimizing *o, int64_t *ret_sizes)
 static bool choose_sizes(struct optimizing *o)
 {
     int64_t given[MAX_SYMBOLS];
-    if (o->model.symbols.count == 0)
+    if (o->model.symbols.list.count == 0)
         return o->options->profiles.count == 0 ||
                error_set_code(o->error, EXIT_USAGE, o->options->input,
                               "has no symbolic dimension that --profile could give sizes");
-    o->inputs.cut.sizes = &o->model.sizes;
+    o->inputs.cut.sizes = &o->model.symbols.sizes;
     o->inputs.cut.is_needed = true;
     o->report.model = &o->model;
     o->report.bindings = &o->inputs.bindings;
@@ -348,7 +349,7 @@ static bool optimize_opened(struct optimizing *o, print_fn *print, void *context
 {
     bool is_open = check_files(o) && open_model(o), is_done = false;
     optimizing_keep_rules_for_sizes(o);
-    if (is_open && (o->model.symbols.count > 0 || read_given_inputs(o)) && open_backend(o)) {
+    if (is_open && (o->model.symbols.list.count > 0 || read_given_inputs(o)) && open_backend(o)) {
         is_done = optimize_imported(o);
         tell(o, is_done, print, context);
         is_done = is_done && keep_costs(o);

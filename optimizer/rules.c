@@ -109,7 +109,7 @@ static bool is_for_all_sizes(const struct rule *r, const void *context)
 
 void optimizing_keep_rules_for_sizes(struct optimizing *o)
 {
-    if (o->model.symbols.count == 0)
+    if (o->model.symbols.list.count == 0)
         return;
     o->report.found.n_rules_of_known_sizes = rule_set_filter(&o->rules.set, is_for_all_sizes, NULL);
     if (o->report.found.n_rules_of_known_sizes)
@@ -173,7 +173,7 @@ static bool derives(const struct optimizing *o)
     const struct optimize_options *options = o->options;
     bool is_wanted = options->says_whether_to_derive ? options->derives : optimizing_compiles(options);
     bool may_be = !options->only_proved && !options->keeps_nan && o->search.layout != STRATEGY_LAYOUT_ONLY;
-    return is_wanted && may_be && o->model.symbols.count == 0;
+    return is_wanted && may_be && o->model.symbols.list.count == 0;
 }
 
 void optimizing_derive_rules(struct optimizing *o)

@@ -293,7 +293,7 @@ static bool runs_at(struct optimizing *o, size_t symbol, int64_t size)
 static bool runs_with_a_sum(struct optimizing *o)
 {
     const int64_t *profile = o->inputs.bindings.profiles[0];
-    size_t n = o->options->profiles.count || o->options->inputs ? 0 : o->model.symbols.count;
+    size_t n = o->options->profiles.count || o->options->inputs ? 0 : o->model.symbols.list.count;
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n; j++)
             for (size_t k = j + 1; k < n; k++)

@@ -167,7 +167,7 @@ static void note_chains(struct passes *p, struct known_graph *k, const struct pl
 {
     for (uint32_t i = 0; p->backend->target.chain && i < plan->steps.count; i++)
         if (plan_find_behind(plan, &p->backend->target, i) != UINT32_MAX)
-            note_fusible(k, plan->steps.items[i].last_node);
+            note_fusible(k, plan->steps.items[i].origin.last_node);
 }
 
 static void note_seconds(struct passes *p, struct known_graph *k, const struct plan *plan)
@@ -176,7 +176,7 @@ static void note_seconds(struct passes *p, struct known_graph *k, const struct p
     for (uint32_t i = 0; i < plan->steps.count; i++) {
         const struct step *step = &plan->steps.items[i];
         if (!step->is_constant && backend_recall_cost(p->backend, plan, step, &cost))
-            for (node_id n = step->first_node; n != NO_NODE; n = plan->next_node[n])
+            for (node_id n = step->origin.first_node; n != NO_NODE; n = plan->next_node[n])
                 k->seconds[n] = cost.seconds;
     }
 }

@@ -117,7 +117,7 @@ bool backend_hash_plan(struct backend *b, const struct graph *g, uint64_t *ret_h
         const struct step *step = &p.plan.steps.items[i];
         step_spell(&p.plan, step, &words);
         *ret_hash = hash_bytes(words.list.items, words.list.count * sizeof *words.list.items, *ret_hash);
-        *ret_hash = hash_mix(*ret_hash, step->choice ? hash_string(step->choice) : 0);
+        *ret_hash = hash_mix(*ret_hash, step->way.choice ? hash_string(step->way.choice) : 0);
     }
     vec_free(&words.list);
     return is_done;
@@ -163,7 +163,7 @@ static bool list_steps(struct backend *b, const struct graph *g, bool only_guess
         step_print(out, &p.plan, priced[i].step);
         step_print_choice(out, priced[i].step);
         text_add(out, "   ;");
-        for (node_id node = priced[i].step->first_node; node != NO_NODE; node = p.plan.next_node[node])
+        for (node_id node = priced[i].step->origin.first_node; node != NO_NODE; node = p.plan.next_node[node])
             text_printf(out, " %s", g->nodes.items[node].op->name);
         text_add(out, "\n");
     }

@@ -20,8 +20,8 @@ static const struct step_cost *least_price(const struct backend *b, const struct
 static void set_choice(struct step *step, struct arena *arena, const struct step_cost *cost)
 {
     bool is_known = cost && !cost->is_guessed;
-    step->choice = is_known ? arena_string(arena, cost->choice) : "";
-    step->error = is_known ? cost->error : 0;
+    step->way.choice = is_known ? arena_string(arena, cost->choice) : "";
+    step->way.error = is_known ? cost->error : 0;
 }
 
 static void add_to_estimate(struct estimate *sum, const struct step_cost *cost)
@@ -97,8 +97,8 @@ void backend_choose_given(struct backend *b, struct plan *plan, const step_choic
         const struct step_choice *c = step->is_constant ? NULL : find_given(given, text.chars);
         if (c && c->error > 0 && b->options.error_budget == 0)
             c = NULL;
-        step->choice = c ? arena_string(plan->arena, c->choice) : "";
-        step->error = c ? c->error : 0;
+        step->way.choice = c ? arena_string(plan->arena, c->choice) : "";
+        step->way.error = c ? c->error : 0;
     }
 }
 
@@ -107,14 +107,14 @@ void plan_list_choices(const struct plan *plan, struct arena *arena, step_choice
     TEXT(text);
     for (size_t i = 0; i < plan->steps.count; i++) {
         const struct step *step = &plan->steps.items[i];
-        if (step->is_constant || !step->choice || !*step->choice)
+        if (step->is_constant || !step->way.choice || !*step->way.choice)
             continue;
         text_clear(&text);
         step_print(&text, plan, step);
         if (!find_given(list, text.chars))
             vec_push(list, ((struct step_choice){.step = arena_string(arena, text.chars),
-                                                 .choice = arena_string(arena, step->choice),
-                                                 .error = step->error}));
+                                                 .choice = arena_string(arena, step->way.choice),
+                                                 .error = step->way.error}));
     }
 }
 
@@ -127,10 +127,10 @@ struct inexact_steps plan_inexact_steps(struct backend *b, const struct plan *pl
         const struct step *step = &plan->steps.items[i];
         struct step_prices p = {0};
         bool is_known = !step->is_constant && step_prices_recall(b, plan, step, &p);
-        sum.n_taken += step->error > 0;
+        sum.n_taken += step->way.error > 0;
         sum.n_taken_back +=
             is_known && p.is_taken_back && p.of[PRECISION_INEXACT].seconds < p.of[PRECISION_EXACT].seconds;
-        if (step->error > 0 && is_known && step_prices_prefer_inexact(b, &p))
+        if (step->way.error > 0 && is_known && step_prices_prefer_inexact(b, &p))
             sum.gain += p.of[PRECISION_EXACT].seconds - p.of[PRECISION_INEXACT].seconds;
     }
     return sum;
@@ -153,7 +153,7 @@ static void add_gains(struct backend *b, const struct plan *plan, step_choices *
     for (size_t i = 0; i < plan->steps.count; i++) {
         const struct step *step = &plan->steps.items[i];
         struct step_prices p;
-        if (step->is_constant || !(step->error > 0) || !step_prices_recall(b, plan, step, &p))
+        if (step->is_constant || !(step->way.error > 0) || !step_prices_recall(b, plan, step, &p))
             continue;
         text_clear(&text);
         step_print(&text, plan, step);

@@ -520,7 +520,7 @@ bool step_prices_prefer_inexact(const struct backend *b, const struct step_price
 
 enum precision step_precision(const struct step *step)
 {
-    return step->choice && step->error > 0 ? PRECISION_INEXACT : PRECISION_EXACT;
+    return step->way.choice && step->way.error > 0 ? PRECISION_INEXACT : PRECISION_EXACT;
 }
 
 bool backend_step_cost(struct backend *b, const struct plan *plan, const struct step *step, struct step_cost *ret_cost,
@@ -529,7 +529,7 @@ bool backend_step_cost(struct backend *b, const struct plan *plan, const struct 
     struct step_prices p;
     if (!step_prices_find(b, plan, step, &p, error))
         return false;
-    bool is_inexact = step->choice ? step->error > 0 : step_prices_prefer_inexact(b, &p);
+    bool is_inexact = step->way.choice ? step->way.error > 0 : step_prices_prefer_inexact(b, &p);
     *ret_cost = p.of[is_inexact ? PRECISION_INEXACT : PRECISION_EXACT];
     return true;
 }

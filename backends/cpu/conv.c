@@ -140,7 +140,9 @@ static void run_epilogue_apart(struct cpu_primitive *c, const struct step_reques
     c->loops = cpu_prepare_behind(r);
 }
 
-void *cpu_prepare_conv(const struct step_request *r, enum onednn_algorithm algorithm)
+// A primitive with that algorithm, its epilogue behind it where it does not take it. NULL: failed, or the library has
+// no such algorithm for the step; the direct one falls back to the definition.
+static void *prepare(const struct step_request *r, enum onednn_algorithm algorithm)
 {
     struct cpu_primitive *c = arena_new(r->arena, struct cpu_primitive);
     c->source = r->step->operands[0];
@@ -159,7 +161,7 @@ void *cpu_prepare_conv(const struct step_request *r, enum onednn_algorithm algor
 
 static void *prepare_conv(const struct step_request *r)
 {
-    return cpu_prepare_conv(r, ONEDNN_DIRECT);
+    return prepare(r, ONEDNN_DIRECT);
 }
 
 const struct cpu_kernel cpu_kernel_conv = {
@@ -198,7 +200,7 @@ static void list_winograd(const struct cpu_backend *b, const struct plan *plan, 
 
 static void *prepare_winograd(const struct step_request *r)
 {
-    return cpu_prepare_conv(r, ONEDNN_WINOGRAD);
+    return prepare(r, ONEDNN_WINOGRAD);
 }
 
 static const struct cpu_kernel winograd_kernel = {

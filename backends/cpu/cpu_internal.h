@@ -17,7 +17,7 @@ struct cpu_backend {
     struct programs *programs;   // generated kernels
     int threads;
     bool is_guest;                // the library's steps run as parts of one thread each, on the threads of model_run_on
-    bool has_warned;              // cpu_is_busy
+    bool has_warned;              // that other programs disturb the threads
     struct memory_probe *probe;   // NULL before its first use
     char *sweep;                  // cpu_sweep_bytes for each thread; NULL before its first use
     size_t sweep_bytes;           // for each
@@ -134,8 +134,6 @@ bool cpu_fallback_run(const struct cpu_fallback *f, const struct execution *e);
 
 bool cpu_measure(struct backend *b, const struct plan *plan, const struct step *step, const choice_list *among,
                  double best, struct step_cost *ret_cost, struct error *error);
-// Whether other programs disturb the threads just now. Warns once if they do.
-bool cpu_is_busy(struct cpu_backend *b);
 // Seconds that a step takes several threads, of the shortest run beside other programs and a share of one thread's.
 double cpu_seconds_beside_others(double shortest, double share);
 // How long a step is sampled at most, and what is left of the patience with disturbed ones when it was sampled for

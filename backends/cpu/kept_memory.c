@@ -103,13 +103,8 @@ bool kept_memory_enter(struct kept_memory *k, size_t step, int left_out, struct 
     return touch_all_but(k, step, left_out, provide, error);
 }
 
-bool kept_memory_provide(struct kept_memory *k, memory_id m, struct error *error)
-{
-    return !plan_keeps(k->plan, m) || provide(k, m, 0, error);
-}
-
-const void *kept_memory_find_packed(const struct kept_memory *k, memory_id m, const struct packing *packing,
-                                    size_t bytes)
+// That weight as the source has it packed; NULL: it has not.
+static const void *find_packed(const struct kept_memory *k, memory_id m, const struct packing *packing, size_t bytes)
 {
     const struct weight_source *source = k->given.source;
     const struct plan_memory *memory = &k->plan->memory.items[m];
@@ -158,10 +153,11 @@ const void *cpu_find_packed(const struct step_request *r, const struct packing *
 {
     if (!r->kept || !cpu_packs_whole_weight(r->plan, r->step))
         return NULL;
-    return kept_memory_find_packed(r->kept, r->step->operands[CPU_PACKED_OPERAND].memory, packing, bytes);
+    return find_packed(r->kept, r->step->operands[CPU_PACKED_OPERAND].memory, packing, bytes);
 }
 
 bool cpu_provide_plain(const struct step_request *r)
 {
-    return !r->kept || kept_memory_provide(r->kept, r->step->operands[CPU_PACKED_OPERAND].memory, r->error);
+    memory_id m = r->step->operands[CPU_PACKED_OPERAND].memory;
+    return !r->kept || !plan_keeps(r->kept->plan, m) || provide(r->kept, m, 0, r->error);
 }

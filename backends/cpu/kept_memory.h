@@ -20,9 +20,5 @@ void kept_memory_free(struct kept_memory *k);   // gives all weights back
 // Before a step of the plan is prepared. `left_out`: the operand whose memory the kernel asks for
 // itself when it does not find it packed, or -1. False: a weight has no value.
 bool kept_memory_enter(struct kept_memory *k, size_t step, int left_out, struct error *error);
-bool kept_memory_provide(struct kept_memory *k, memory_id m, struct error *error);
-// That weight as the source has it packed; NULL: it has not.
-const void *kept_memory_find_packed(const struct kept_memory *k, memory_id m, const struct packing *packing,
-                                    size_t bytes);
 // After it was prepared, and run where it is done once. `packed`: the operand that it does not read again, or -1.
 void kept_memory_leave(struct kept_memory *k, size_t step, int packed);

@@ -192,7 +192,7 @@ static bool time_choice(void *context, const char *choice, size_t most, double b
     const struct subject *subject = context;
     struct cpu_backend *b = subject->backend;
     struct step step = *subject->step;
-    step.choice = choice;
+    step.way.choice = choice;
     struct measurement s = {.backend = b, .kernel = cpu_kernel_of(subject->plan, &step)};
     struct step_request r = {b, subject->plan, &step, NULL, &b->measured, subject->error};
     s.around = cache_conditions_make(&r);
@@ -280,16 +280,17 @@ static bool meet_slowly(const struct cpu_backend *b)
     return false;
 }
 
-bool cpu_is_busy(struct cpu_backend *b)
+// Do other programs disturb the threads just now? Warns once if they do.
+static bool is_busy(struct cpu_backend *b)
 {
-    bool is_busy = meet_slowly(b);
-    if (is_busy && !b->has_warned)
+    bool is_so = meet_slowly(b);
+    if (is_so && !b->has_warned)
         log_warning(b->base.options.log,
                     "this machine is busy: times of %d threads mean little, and costs measured now are doubtful; try "
                     "--threads 1 or OMP_WAIT_POLICY=passive",
                     b->threads);
-    b->has_warned = b->has_warned || is_busy;
-    return is_busy;
+    b->has_warned = b->has_warned || is_so;
+    return is_so;
 }
 
 static bool measure_beside_others(const struct subject *subject, struct step_cost *ret_cost)
@@ -297,12 +298,12 @@ static bool measure_beside_others(const struct subject *subject, struct step_cos
     struct cpu_backend *b = subject->backend;
     if (b->threads == 1)
         return measure(subject, ret_cost);
-    if (cpu_is_busy(b))
+    if (is_busy(b))
         return measure_share(subject, ret_cost);
     if (!measure(subject, ret_cost))
         return false;
     bool is_doubted = ret_cost->is_doubtful && !b->base.measuring.is_hasty;   // in haste a disturbed run has to do
-    return !(is_doubted || cpu_is_busy(b)) || measure_share_too(subject, ret_cost);
+    return !(is_doubted || is_busy(b)) || measure_share_too(subject, ret_cost);
 }
 
 // Errors of choices that gain nothing are not looked for, as they will not be taken; nor those that are known.

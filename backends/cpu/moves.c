@@ -7,7 +7,6 @@
 #include "backends/planning/planner.h"
 #include "backends/planning/planner_concat.h"
 #include "backends/planning/planner_layouts.h"
-#include "backends/planning/planner_loops.h"
 #include "backends/planning/planner_state.h"
 #include "backends/planning/planner_steps.h"
 #include "backends/planning/planner_views.h"

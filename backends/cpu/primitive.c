@@ -4,7 +4,6 @@
 #include "backends/cpu/loops.h"
 #include "backends/planning/loop_builder.h"
 #include "backends/planning/plan_blocks.h"
-#include "backends/planning/planner_loops.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
 #include <string.h>

@@ -80,9 +80,9 @@ static void sum_terms(const struct comparing *c, struct place *p)
     const struct tile_definition *d = &c->tile.definition;
     double sum = 0, squares = 0;
     for (int64_t channel = 0; channel < d->channels; channel++)
-        for (int64_t k = 0; k < d->kernel[0] * d->kernel[1]; k++) {
-            int64_t i = k / d->kernel[1], j = k % d->kernel[1];
-            int64_t row = p->index[2] + i - d->pad[0], column = p->index[3] + j - d->pad[1];
+        for (int64_t k = 0; k < d->window.kernel[0] * d->window.kernel[1]; k++) {
+            int64_t i = k / d->window.kernel[1], j = k % d->window.kernel[1];
+            int64_t row = p->index[2] + i - d->window.pad[0], column = p->index[3] + j - d->window.pad[1];
             if (row < 0 || row >= d->height || column < 0 || column >= d->width)
                 continue;
             double term = entry(c, c->tile.source, &d->source, channel, p->index, row, column) *
@@ -90,7 +90,7 @@ static void sum_terms(const struct comparing *c, struct place *p)
             sum += term;
             squares += term * term;
         }
-    p->value = d->has_relu ? fmax(0, sum) : sum;
+    p->value = d->epilogue.has_relu ? fmax(0, sum) : sum;
     p->norm = sqrt(squares);
 }
 
@@ -111,7 +111,7 @@ static bool run(struct comparing *c, const char *choice)
 {
     struct step_request r = *c->request;
     ARENA(arena);
-    c->step.choice = choice;
+    c->step.way.choice = choice;
     const struct cpu_kernel *kernel = cpu_kernel_of(r.plan, &c->step);
     r.step = &c->step;
     r.memory = c->memory;
@@ -163,7 +163,8 @@ static bool compare_on(struct comparing *c, enum data data, const char *choice, 
 
 static bool is_in_steps_of_one(const struct tile_definition *d)
 {
-    return d->groups == 1 && d->stride[0] == 1 && d->stride[1] == 1 && d->dilation[0] == 1 && d->dilation[1] == 1;
+    return d->groups == 1 && d->window.stride[0] == 1 && d->window.stride[1] == 1 && d->window.dilation[0] == 1 &&
+           d->window.dilation[1] == 1;
 }
 
 // Defines the reference's step: its epilogue is at most a relu by the operator itself.

@@ -46,10 +46,10 @@ static void define_window(struct tile_definition *d, const struct plan *plan, co
     struct onednn_window w = cpu_window_of(n, 2, step->operands[1].dim + 2);
     d->groups = cpu_attribute_int(n, ROLE_GROUPS);
     for (int i = 0; i < 2; i++) {
-        d->kernel[i] = w.kernel[i];
-        d->stride[i] = w.stride[i];
-        d->dilation[i] = w.dilation[i];
-        d->pad[i] = w.pad_begin[i];
+        d->window.kernel[i] = w.kernel[i];
+        d->window.stride[i] = w.stride[i];
+        d->window.dilation[i] = w.dilation[i];
+        d->window.pad[i] = w.pad_begin[i];
     }
     d->images = step->results[0].dim[0];
     d->channels = step->operands[0].dim[1] / d->groups;
@@ -72,9 +72,9 @@ static void define_product(struct tile_definition *d, const struct step *step)
                                   .width = step->operands[0].dim[0],
                                   .result_height = 1,
                                   .result_width = step->operands[0].dim[0],
-                                  .kernel = {1, 1},
-                                  .stride = {1, 1},
-                                  .dilation = {1, 1}};
+                                  .window.kernel = {1, 1},
+                                  .window.stride = {1, 1},
+                                  .window.dilation = {1, 1}};
 }
 
 bool cpu_tile_define(struct tile_step *s, const struct cpu_backend *b, const struct plan *plan, const struct step *step)
@@ -90,7 +90,7 @@ bool cpu_tile_define(struct tile_step *s, const struct cpu_backend *b, const str
         define_product(d, step);
     else
         define_window(d, plan, step);
-    d->has_relu = cpu_has_activation(plan->graph, step);
+    d->epilogue.has_relu = cpu_has_activation(plan->graph, step);
     return image_of_view(s->source, d->lanes, is_product(step), &d->source) &&
            image_of_view(s->target, d->lanes, is_product(step), &d->target);
 }
@@ -108,11 +108,11 @@ bool cpu_tile_define_epilogue(struct tile_step *s, const struct step *step, stru
         is_taken = image_of(l->rank, l->dim, a->stride, a->block, a->block_variable, s->definition.lanes,
                             is_product(step), &s->operands[i]);
     }
-    s->definition.operands = s->operands;
-    s->definition.epilogue = s->loop = l;
+    s->definition.epilogue.operands = s->operands;
+    s->definition.epilogue.loop = s->loop = l;
     if (is_taken && tile_takes_epilogue(&s->definition))
         return true;
-    s->definition.epilogue = s->loop = NULL;
+    s->definition.epilogue.loop = s->loop = NULL;
     return false;
 }
 
@@ -121,16 +121,16 @@ bool cpu_tile_define_epilogue(struct tile_step *s, const struct step *step, stru
 static bool are_rows_one(const struct tile_definition *d)
 {
     bool are_one = d->source.row == d->width * d->source.pixel && d->target.row == d->width * d->target.pixel;
-    for (int i = 1; d->epilogue && i < d->epilogue->n_operands; i++)
-        are_one = are_one && d->operands[i].row == d->width * d->operands[i].pixel;
+    for (int i = 1; d->epilogue.loop && i < d->epilogue.loop->n_operands; i++)
+        are_one = are_one && d->epilogue.operands[i].row == d->width * d->epilogue.operands[i].pixel;
     return are_one;
 }
 
 static bool are_images_one(const struct tile_definition *d)
 {
     bool are_one = d->source.image == d->width * d->source.pixel && d->target.image == d->width * d->target.pixel;
-    for (int i = 1; d->epilogue && i < d->epilogue->n_operands; i++)
-        are_one = are_one && d->operands[i].image == d->width * d->operands[i].pixel;
+    for (int i = 1; d->epilogue.loop && i < d->epilogue.loop->n_operands; i++)
+        are_one = are_one && d->epilogue.operands[i].image == d->width * d->epilogue.operands[i].pixel;
     return are_one;
 }
 

@@ -82,8 +82,8 @@ void cpu_make_ready(struct backend *b, const struct plan *plan, const struct ste
 
 const struct cpu_kernel *cpu_kernel_of(const struct plan *plan, const struct step *step)
 {
-    for (size_t i = 0; step->choice && i < N_WAYS; i++)
-        if (is_of_way(ways[i], step->choice) && ways[i]->takes(plan, step))
+    for (size_t i = 0; step->way.choice && i < N_WAYS; i++)
+        if (is_of_way(ways[i], step->way.choice) && ways[i]->takes(plan, step))
             return ways[i]->kernel;
     return (const struct cpu_kernel *)step->kernel;
 }

@@ -139,7 +139,7 @@ static bool prepare_steps(struct cuda_model *m, struct cuda_backend *b, struct e
     for (size_t i = 0; i < m->base.plan.steps.count; i++) {
         struct prepared_step *s = &m->steps[m->n_steps];
         const struct step *step = &m->base.plan.steps.items[i];
-        if (!step_prepare(b, &m->base.plan, step, step->choice ? step->choice : "", &m->base.arena, s, error))
+        if (!step_prepare(b, &m->base.plan, step, step->way.choice ? step->way.choice : "", &m->base.arena, s, error))
             return false;
         m->n_steps++;
         scratch_bytes = s->scratch_bytes > scratch_bytes ? s->scratch_bytes : scratch_bytes;

@@ -89,7 +89,8 @@ int64_t nest_places(const struct nest *nest)
     return places;
 }
 
-void nest_add_number(const struct nest *nest, struct text *out, int64_t number)
+// "42", or "n[3]"
+static void add_number(const struct nest *nest, struct text *out, int64_t number)
 {
     if (nest->told) {
         text_printf(out, "n[%zu]", nest->told->list.count);
@@ -106,11 +107,11 @@ void nest_add_places(const struct nest *nest, struct text *out, const char *line
         text_printf(out, "const index %c%d = %s", nest->letter, i, linear);
         if (i < nest->n - 1) {
             text_add(out, " / ");
-            nest_add_number(nest, out, behind);
+            add_number(nest, out, behind);
         }
         if (i > 0) {
             text_add(out, " % ");
-            nest_add_number(nest, out, nest->dim[i]);
+            add_number(nest, out, nest->dim[i]);
         }
         text_add(out, ";\n");
     }
@@ -126,6 +127,6 @@ void nest_add_offset(const struct nest *nest, struct text *out, int access)
         if (stride == 1 && !nest->told)
             continue;
         text_add(out, " * ");
-        nest_add_number(nest, out, stride);
+        add_number(nest, out, stride);
     }
 }

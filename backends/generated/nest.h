@@ -20,7 +20,6 @@ struct nest nest_of_loop(const struct loop *loop, int first, int n, char letter,
 void nest_join(struct nest *nest);
 void nest_simplify(struct nest *nest, int leading);
 int64_t nest_places(const struct nest *nest);
-void nest_add_number(const struct nest *nest, struct text *out, int64_t number);   // 42, or n[3]
 // "const index i2 = place % 7; ..." from the variable `linear`.
 void nest_add_places(const struct nest *nest, struct text *out, const char *linear);
 // " + i0 * 42 + i1" for an access.

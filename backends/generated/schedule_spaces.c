@@ -58,7 +58,7 @@ static void list_loops(struct schedule_space *space, const char *family, const i
 void tile_list_schedules(const struct tile_definition *d, struct schedule_space *space)
 {
     const int64_t results[] = {d->images, d->groups, d->results, d->result_height, d->result_width};
-    const int64_t sums[] = {d->channels, d->kernel[0], d->kernel[1]};
+    const int64_t sums[] = {d->channels, d->window.kernel[0], d->window.kernel[1]};
     list_loops(space, d->source_lanes ? "narrow" : tile_is_lanewise(d) ? "lanewise" : "dense", results, 5, sums, 3);
     list_widths(d, add_axis(space, "p"));
     struct schedule_axis *vectors = add_axis(space, "q");
@@ -86,8 +86,8 @@ bool tile_describe(const struct tile_definition *d, const struct tile_schedule *
     double width = (double)d->result_width / (double)divide_up(d->result_width, s->pixels);
     double results = (double)results_of(d), pixels = (double)(d->images * d->result_height * d->result_width);
     double at_once = (double)s->tiles < tiles ? (double)s->tiles : tiles;
-    double source = at_once * width * (double)(d->stride[0] * d->stride[1] * d->channels);
-    window = (double)(d->kernel[0] * d->kernel[1]);
+    double source = at_once * width * (double)(d->window.stride[0] * d->window.stride[1] * d->channels);
+    window = (double)(d->window.kernel[0] * d->window.kernel[1]);
     *ret = (struct schedule_features){.space = pixels * results * (tile_is_lanewise(d) ? 1 : (double)d->groups)};
     ret->reduction = (double)d->channels * window;
     ret->operations = 2 * pixels * groups * vector * ret->reduction;
@@ -100,7 +100,7 @@ bool tile_describe(const struct tile_definition *d, const struct tile_schedule *
                               pixels * (double)(d->channels * d->groups) * (BYTES * source > NEAR_BYTES ? groups : 1));
     ret->tile_vectors = width * s->vectors;
     ret->vector_loads = (width + s->vectors) / (width * s->vectors);
-    ret->unrolled = width * s->vectors * (d->pad[1] ? 2 + (double)d->kernel[1] : 1);
+    ret->unrolled = width * s->vectors * (d->window.pad[1] ? 2 + (double)d->window.kernel[1] : 1);
     return true;
 }
 
@@ -110,10 +110,10 @@ bool tile_describe(const struct tile_definition *d, const struct tile_schedule *
 void winograd_list_schedules(const struct tile_definition *d, struct schedule_space *space)
 {
     const int64_t results[] = {d->images, d->results, d->result_height, d->result_width};
-    const int64_t sums[] = {d->channels, d->kernel[0], d->kernel[1]};
+    const int64_t sums[] = {d->channels, d->window.kernel[0], d->window.kernel[1]};
     list_loops(space, "winograd", results, 4, sums, 3);
     struct schedule_axis *m = add_axis(space, "m"), *tiles = add_axis(space, "tiles");
-    bool has_pair = d->kernel[0] == 2 || d->kernel[1] == 2;
+    bool has_pair = d->window.kernel[0] == 2 || d->window.kernel[1] == 2;
     for (int edge = 2; edge <= WINOGRAD_MOST_EDGE; edge++)
         if (edge % 2 == 0 || has_pair)
             schedule_axis_add(m, edge);
@@ -132,7 +132,7 @@ bool winograd_describe(const struct tile_definition *d, const struct winograd_sc
     double places = winograd_places(d, s);
     double all = (double)winograd_tiles(d, s), blocks = (double)divide_up((int64_t)all, s->tiles);
     double block = all / blocks, weights = places * channels * results;
-    *ret = (struct schedule_features){.reduction = d->kernel[0] * d->kernel[1] * (double)d->channels};
+    *ret = (struct schedule_features){.reduction = d->window.kernel[0] * d->window.kernel[1] * (double)d->channels};
     ret->space = (double)(d->images * d->result_height * d->result_width * d->results);
     ret->operations = 2 * all * weights;
     ret->useful = ret->space / (all * winograd_edge(d, s, 0) * winograd_edge(d, s, 1) * (double)d->results);

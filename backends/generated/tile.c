@@ -31,7 +31,7 @@ bool tile_is_lanewise(const struct tile_definition *d)
 bool tile_is_of_one_pixel(const struct tile_definition *d)
 {
     for (int i = 0; i < 2; i++)
-        if (d->kernel[i] != 1 || d->stride[i] != 1 || d->pad[i] != 0)
+        if (d->window.kernel[i] != 1 || d->window.stride[i] != 1 || d->window.pad[i] != 0)
             return false;
     return d->height == d->result_height && d->width == d->result_width;
 }
@@ -43,8 +43,9 @@ int64_t tile_start_of(const struct tile_shape *k, int64_t tile)
 
 static struct tile_kind kind_of_tile(const struct tile_definition *d, const struct tile_shape *k, int64_t tile)
 {
-    int64_t width = k->width - (tile >= k->wide), first = tile_start_of(k, tile) * d->stride[1] - d->pad[1];
-    int64_t end = first + (width - 1) * d->stride[1] + (d->kernel[1] - 1) * d->dilation[1] + 1;
+    int64_t width = k->width - (tile >= k->wide),
+            first = tile_start_of(k, tile) * d->window.stride[1] - d->window.pad[1];
+    int64_t end = first + (width - 1) * d->window.stride[1] + (d->window.kernel[1] - 1) * d->window.dilation[1] + 1;
     return (struct tile_kind){width, at_least_0(-first), at_least_0(end - d->width)};
 }
 
@@ -123,7 +124,7 @@ static bool narrow_image(struct tile_image *i, int from, int to)
 bool tile_narrow(struct tile_definition *d, struct tile_image *operands, int lanes)
 {
     bool has_rows = narrow_image(&d->target, d->lanes, lanes);
-    for (int i = 1; d->epilogue && i < d->epilogue->n_operands; i++)
+    for (int i = 1; d->epilogue.loop && i < d->epilogue.loop->n_operands; i++)
         has_rows = narrow_image(&operands[i], d->lanes, lanes) && has_rows;
     d->source_lanes = narrow_image(&d->source, d->lanes, lanes) ? lanes : d->lanes;
     d->lanes = lanes;
@@ -134,7 +135,8 @@ bool tile_suits(const struct tile_definition *d, const struct tile_schedule *s)
 {
     if (s->pixels < 1 || s->pixels > TILE_MOST_PIXELS || s->vectors < 1 || s->vectors > TILE_MOST_VECTORS ||
         s->tiles < 1 || d->images < 1 || d->channels < 1 || d->results < 1 || d->result_height < 1 ||
-        d->result_width < 1 || d->kernel[0] < 1 || d->kernel[1] < 1 || d->kernel[1] > WINDOW_COLUMNS)
+        d->result_width < 1 || d->window.kernel[0] < 1 || d->window.kernel[1] < 1 ||
+        d->window.kernel[1] > WINDOW_COLUMNS)
         return false;
     struct tile_shape k = tile_shape_of(d, s);
     int64_t channels = k.is_lanewise ? d->groups * d->channels : d->channels;
@@ -162,13 +164,13 @@ int tile_best_vectors(const struct tile_definition *d)
 
 bool tile_takes_epilogue(const struct tile_definition *d)
 {
-    const struct loop *l = d->epilogue;
+    const struct loop *l = d->epilogue.loop;
     bool is_lanewise = tile_is_lanewise(d);
     for (int i = 0; i < l->n_instructions; i++)
         if (!vector_text_knows(&l->instructions[i]))
             return false;
     for (int i = 1; i < l->n_operands; i++) {
-        const struct tile_image *o = &d->operands[i];
+        const struct tile_image *o = &d->epilogue.operands[i];
         bool is_one = o->lane == 0 && o->block == 0;
         if (l->operands[i].dtype != DTYPE_F32 ||
             !(is_one || (o->lane == 1 && suits_image(d->lanes, o, is_lanewise ? d->groups * d->results : d->results))))
@@ -179,5 +181,5 @@ bool tile_takes_epilogue(const struct tile_definition *d)
 
 int tile_n_operands(const struct tile_definition *d)
 {
-    return d->epilogue ? d->epilogue->n_operands : 1;
+    return d->epilogue.loop ? d->epilogue.loop->n_operands : 1;
 }

@@ -21,16 +21,23 @@ struct text;
 struct tile_image {
     int64_t image, block, row, pixel, lane;   // distances in entries
 };
+struct tile_window {
+    int64_t kernel[2], stride[2], dilation[2], pad[2];   // pad: above, and to the left
+};
+// A sum's way into memory.
+struct tile_epilogue {
+    bool has_relu;                       // of the sum, before the loop
+    const struct loop *loop;             // element-wise, its operand 0 is the sum; NULL: none
+    const struct tile_image *operands;   // of the loop, [0] is not looked at; lane is 1 or 0
+};
 struct tile_definition {
     int lanes, registers;                        // of vectors: the instruction set's, or shorter ones (tile_narrow)
     int source_lanes;                            // of a block of channels of the source; 0: as many
     int64_t images, groups, channels, results;   // the last two of a group
     int64_t height, width, result_height, result_width;
-    int64_t kernel[2], stride[2], dilation[2], pad[2];   // pad: above, and to the left
+    struct tile_window window;
     struct tile_image source, target;
-    bool has_relu;                       // of the sum, before the epilogue
-    const struct loop *epilogue;         // element-wise, its operand 0 is the sum; NULL: none
-    const struct tile_image *operands;   // of the epilogue, [0] is not looked at; lane is 1 or 0
+    struct tile_epilogue epilogue;
 };
 #define TILE_MOST_PIXELS 32
 #define TILE_MOST_VECTORS 5

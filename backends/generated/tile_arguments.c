@@ -10,7 +10,7 @@
 
 static int64_t floats_of_group(const struct tile_definition *d, const struct tile_schedule *s)
 {
-    return d->kernel[0] * d->kernel[1] * d->channels * s->vectors * d->lanes;
+    return d->window.kernel[0] * d->window.kernel[1] * d->channels * s->vectors * d->lanes;
 }
 
 int64_t tile_weight_groups(const struct tile_definition *d, const struct tile_schedule *s)
@@ -38,8 +38,8 @@ void tile_pack(const struct tile_definition *d, const struct tile_schedule *s, c
     for (int64_t group = first_group; group < first_group + n_groups; group++) {
         float *to = ret_packed + group * floats_of_group(d, s);
         const float *from = weights + first_result(d, s, &k, group) * stride[0];
-        for (int64_t i = 0; i < d->kernel[0]; i++)
-            for (int64_t j = 0; j < d->kernel[1]; j++)
+        for (int64_t i = 0; i < d->window.kernel[0]; i++)
+            for (int64_t j = 0; j < d->window.kernel[1]; j++)
                 for (int64_t c = 0; c < d->channels; c++)
                     for (int64_t lane = 0; lane < width; lane++)
                         *to++ = from[lane * stride[0] + c * stride[1] + i * stride[2] + j * stride[3]];
@@ -67,7 +67,7 @@ void tile_list_numbers(const struct tile_definition *d, const struct tile_schedu
 {
     struct tile_shape k = tile_shape_of(d, s);
     const struct tile_image *x = &d->source, *y = &d->target;
-    const int64_t w_row = d->kernel[1] * d->channels * s->vectors;
+    const int64_t w_row = d->window.kernel[1] * d->channels * s->vectors;
     const int64_t first[TILE_N_NUMBERS] = {d->images,        d->result_height,
                                            k.tiles,          k.groups,
                                            k.groups_each,    k.results,
@@ -81,7 +81,7 @@ void tile_list_numbers(const struct tile_definition *d, const struct tile_schedu
                                            x->pixel,         w_row};
     memcpy(ret_numbers, first, sizeof first);
     for (int i = 1; i < tile_n_operands(d); i++) {
-        const struct tile_image *o = &d->operands[i];
+        const struct tile_image *o = &d->epilogue.operands[i];
         memcpy(ret_numbers + tile_number_of_operand(i), (int64_t[4]){o->image, o->block, o->row, o->pixel},
                4 * sizeof(int64_t));
     }

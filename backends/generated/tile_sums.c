@@ -15,8 +15,8 @@ static long long as_long(int64_t a)
 // Is the source's column within the image for that pixel of a tile and that column of the window?
 static bool is_inside(const struct tile_definition *d, const struct tile_kind *kind, int64_t pixel, int64_t column)
 {
-    int64_t at = pixel * d->stride[1] + column * d->dilation[1];
-    int64_t span = (kind->width - 1) * d->stride[1] + (d->kernel[1] - 1) * d->dilation[1] + 1;
+    int64_t at = pixel * d->window.stride[1] + column * d->window.dilation[1];
+    int64_t span = (kind->width - 1) * d->window.stride[1] + (d->window.kernel[1] - 1) * d->window.dilation[1] + 1;
     return at >= kind->left && at < span - kind->right;
 }
 
@@ -29,13 +29,13 @@ static bool is_whole(const struct tile_kind *kind)
 // 1x1 are told the distance, so that many of a model share a kernel; larger windows would begin anew too often.
 static void print_distances_of_source(const struct tile_printing *p)
 {
-    bool is_told = p->d->kernel[0] * p->d->kernel[1] == 1;
+    bool is_told = p->d->window.kernel[0] * p->d->window.kernel[1] == 1;
     text_add(p->text, "const I pixel = ");
     text_printf(p->text, is_told ? "X_PIXEL;\n" : "%lld;\n", as_long(p->d->source.pixel));
     text_printf(p->text,
                 "const I step = %lld * pixel, step3 = 3 * step, step5 = 5 * step, step7 = 7 * step;\n"
                 "const I x_lane = X_LANE, channels = CHANNELS;\n",
-                as_long(p->d->stride[1]));
+                as_long(p->d->window.stride[1]));
 }
 
 static void print_pointers(const struct tile_printing *p, const struct tile_kind *kind)
@@ -75,7 +75,7 @@ static void print_dense_terms(const struct tile_printing *p, const struct tile_k
 static bool is_long(const struct tile_printing *p)
 {
     const struct tile_definition *d = p->d;
-    return !p->k.is_lanewise && d->kernel[0] * d->kernel[1] * d->channels > 2 * TERMS_AT_ONCE;
+    return !p->k.is_lanewise && d->window.kernel[0] * d->window.kernel[1] * d->channels > 2 * TERMS_AT_ONCE;
 }
 
 static void print_sums_of_sums(const struct tile_printing *p, const struct tile_kind *kind, const char *form)
@@ -110,7 +110,7 @@ static void print_channels(const struct tile_printing *p, const struct tile_kind
 
 static void print_dense_row(const struct tile_printing *p, const struct tile_kind *kind)
 {
-    int64_t columns = p->d->kernel[1], step = p->d->dilation[1];
+    int64_t columns = p->d->window.kernel[1], step = p->d->window.dilation[1];
     if (is_whole(kind)) {
         text_printf(p->text, "for (int s = 0; s < %lld; s++) {\nconst float *from = x + s * %lld * pixel;\n",
                     as_long(columns), as_long(step));
@@ -149,9 +149,9 @@ static void print_lanewise_column(const struct tile_printing *p, const struct ti
     const struct tile_definition *d = p->d;
     bool is_read = false;
     for (int64_t c = 0; c < d->channels; c++)
-        for (int64_t j = 0; j < d->kernel[1]; j++) {
-            int64_t rest = at - j * d->dilation[1], i = rest / d->stride[1];
-            if (rest < 0 || rest % d->stride[1] || i >= kind->width || !is_inside(d, kind, i, j))
+        for (int64_t j = 0; j < d->window.kernel[1]; j++) {
+            int64_t rest = at - j * d->window.dilation[1], i = rest / d->window.stride[1];
+            if (rest < 0 || rest % d->window.stride[1] || i >= kind->width || !is_inside(d, kind, i, j))
                 continue;
             if (!is_read)
                 print_source(p, at);
@@ -164,11 +164,11 @@ static void print_lanewise_column(const struct tile_printing *p, const struct ti
 static void print_lanewise_row(const struct tile_printing *p, const struct tile_kind *kind)
 {
     const struct tile_definition *d = p->d;
-    for (int64_t j = 0; j < d->kernel[1]; j++)
+    for (int64_t j = 0; j < d->window.kernel[1]; j++)
         for (int64_t c = 0; c < d->channels; c++)
             text_printf(p->text, "V w%d_%d = NAMED(load)(w + %d * LANES);\n", (int)j, (int)c,
                         (int)(j * d->channels + c));
-    int64_t span = (kind->width - 1) * d->stride[1] + (d->kernel[1] - 1) * d->dilation[1] + 1;
+    int64_t span = (kind->width - 1) * d->window.stride[1] + (d->window.kernel[1] - 1) * d->window.dilation[1] + 1;
     for (int64_t at = 0; at < span; at++)
         print_lanewise_column(p, kind, at);
 }
@@ -177,7 +177,7 @@ static void print_lanewise_row(const struct tile_printing *p, const struct tile_
 
 void tile_print_sums(const struct tile_printing *p, const struct tile_kind *kind)
 {
-    long long step = as_long(p->d->dilation[0]);
+    long long step = as_long(p->d->window.dilation[0]);
     for (int i = 0; i < (int)kind->width; i++)
         for (int q = 0; q < p->s->vectors; q++)
             text_printf(p->text, "V a%d_%d = {0};\n", i, q);

@@ -23,17 +23,17 @@ static void print_distances(const struct tile_printing *p)
 
 void tile_print_operand(struct text *text, const struct tile_definition *d, int operand, const char *place)
 {
-    text_printf(text, d->operands[operand].lane ? "V x%d = NAMED(load)(o%d%s);\n" : "V x%d = ALL(*(o%d%s));\n", operand,
-                operand, place);
+    text_printf(text, d->epilogue.operands[operand].lane ? "V x%d = NAMED(load)(o%d%s);\n" : "V x%d = ALL(*(o%d%s));\n",
+                operand, operand, place);
 }
 
 void tile_print_value(struct text *text, const struct tile_definition *d, const char *sum,
                       char ret_name[VALUE_NAME_SIZE])
 {
-    text_printf(text, d->has_relu ? "V x0 = NAMED(relu)(%s);\n" : "V x0 = %s;\n", sum);
-    loop_text_name(d->epilogue ? d->epilogue->results[0].value : 0, ret_name);
-    if (d->epilogue)
-        loop_text_add(text, &vector_dialect, d->epilogue);
+    text_printf(text, d->epilogue.has_relu ? "V x0 = NAMED(relu)(%s);\n" : "V x0 = %s;\n", sum);
+    loop_text_name(d->epilogue.loop ? d->epilogue.loop->results[0].value : 0, ret_name);
+    if (d->epilogue.loop)
+        loop_text_add(text, &vector_dialect, d->epilogue.loop);
 }
 
 static void print_result(const struct tile_printing *p, int pixel, int vector)
@@ -42,7 +42,7 @@ static void print_result(const struct tile_printing *p, int pixel, int vector)
     text_add(p->text, "{\n");
     for (int i = 1; i < tile_n_operands(p->d); i++) {
         snprintf(place, sizeof place, " + %d * o%d_block", vector, i);
-        tile_print_operand(p->text, p->d, i, p->d->operands[i].block && vector ? place : "");
+        tile_print_operand(p->text, p->d, i, p->d->epilogue.operands[i].block && vector ? place : "");
     }
     snprintf(sum, sizeof sum, "a%d_%d", pixel, vector);
     tile_print_value(p->text, p->d, sum, value);
@@ -53,7 +53,7 @@ static void print_next_pixel(const struct tile_printing *p)
 {
     text_add(p->text, "y += y_pixel;\n");
     for (int i = 1; i < tile_n_operands(p->d); i++)
-        if (p->d->operands[i].pixel)
+        if (p->d->epilogue.operands[i].pixel)
             text_printf(p->text, "o%d += o%d_pixel;\n", i, i);
 }
 
@@ -101,7 +101,7 @@ void tile_print_names(struct text *text, int lanes)
 static void print_calls(const struct tile_printing *p)
 {
     int at = tile_number_of_tiles(p->d);
-    long long step = p->d->stride[1], pad = p->d->pad[1];
+    long long step = p->d->window.stride[1], pad = p->d->window.pad[1];
     text_printf(p->text, "I j = n[%d + 2 * tile];\n", at + 1);
     text_printf(
         p->text,
@@ -112,7 +112,8 @@ static void print_calls(const struct tile_printing *p)
         int n = tile_number_of_operand(i);
         text_printf(p->text, "const float *o%d = operands[%d] + image * n[%d] + row * n[%d] + j * n[%d]", i, i, n,
                     n + 2, n + 3);
-        text_printf(p->text, p->d->operands[i].lane ? " + first / LANES * n[%d] + first %% LANES;\n" : ";\n", n + 1);
+        text_printf(p->text, p->d->epilogue.operands[i].lane ? " + first / LANES * n[%d] + first %% LANES;\n" : ";\n",
+                    n + 1);
     }
     text_printf(p->text, "switch (n[%d + 2 * tile]) {\n", at);
     for (int i = 0; i < p->k.n_kinds; i++) {
@@ -140,7 +141,8 @@ static void print_group(const struct tile_printing *p)
 static void print_window(const struct tile_printing *p)
 {
     const struct tile_definition *d = p->d;
-    long long step = d->dilation[0], most = d->kernel[0], stride = d->stride[0], pad = d->pad[0];
+    long long step = d->window.dilation[0], most = d->window.kernel[0], stride = d->window.stride[0],
+              pad = d->window.pad[0];
     text_printf(p->text,
                 "I top = row * %lld - %lld, r0 = top < 0 ? (-top + %lld) / %lld : 0;\n"
                 "I r1 = top < HEIGHT ? (HEIGHT - top + %lld) / %lld : 0;\nr1 = r1 > %lld ? %lld : r1;\n",
@@ -169,7 +171,7 @@ static void print_parts(const struct tile_printing *p)
         "I is_by_tiles = !(is_even && has_more_weights) && (all %% parts == 0 || (all >= 4 * parts && !is_even));\n"
         "I begin = is_by_tiles ? all * part / parts : 0, end = is_by_tiles ? all * (part + 1) / parts : all;\n"
         "I g0 = is_by_tiles ? 0 : GROUPS * part / parts, g1 = is_by_tiles ? GROUPS : GROUPS * (part + 1) / parts;\n",
-        (long long)(d->kernel[0] * d->kernel[1]), p->s->pixels);
+        (long long)(d->window.kernel[0] * d->window.kernel[1]), p->s->pixels);
 }
 
 static void print_run(const struct tile_printing *p)

@@ -34,7 +34,7 @@ struct shape {                  // of a kernel
 
 int winograd_halves(const struct tile_definition *d)
 {
-    return d->kernel[0] * d->kernel[1] == 1 ? 2 : 1;
+    return d->window.kernel[0] * d->window.kernel[1] == 1 ? 2 : 1;
 }
 
 static int vectors_of_group(const struct tile_definition *d)
@@ -45,7 +45,7 @@ static int vectors_of_group(const struct tile_definition *d)
 int winograd_edge(const struct tile_definition *d, const struct winograd_schedule *s, int axis)
 {
     bool has_pairs = axis == 1 && winograd_halves(d) == 2;
-    return d->kernel[axis] == 1 && !has_pairs ? 1 : s->m;
+    return d->window.kernel[axis] == 1 && !has_pairs ? 1 : s->m;
 }
 
 static bool find_forms(const struct tile_definition *d, const struct winograd_schedule *s, struct bilinear ret_forms[2])
@@ -55,7 +55,7 @@ static bool find_forms(const struct tile_definition *d, const struct winograd_sc
         return s->m == 2 && bilinear_find(1, 1, &ret_forms[0]);
     }
     for (int axis = 0; axis < 2; axis++)
-        if (!bilinear_find(winograd_edge(d, s, axis), d->kernel[axis], &ret_forms[axis]))
+        if (!bilinear_find(winograd_edge(d, s, axis), d->window.kernel[axis], &ret_forms[axis]))
             return false;
     return true;
 }
@@ -108,8 +108,8 @@ bool winograd_schedule_parse(const char *text, struct winograd_schedule *ret_sch
 bool winograd_suits(const struct tile_definition *d, const struct winograd_schedule *s)
 {
     int least = d->lanes * winograd_halves(d);
-    bool is_dense =
-        d->groups == 1 && d->stride[0] == 1 && d->stride[1] == 1 && d->dilation[0] == 1 && d->dilation[1] == 1;
+    bool is_dense = d->groups == 1 && d->window.stride[0] == 1 && d->window.stride[1] == 1 &&
+                    d->window.dilation[0] == 1 && d->window.dilation[1] == 1;
     return is_dense && d->source.lane == 1 && d->target.lane == 1 && winograd_places(d, s) > 1 && s->tiles >= 1 &&
            s->tiles <= MOST_TILES && d->channels > 0 && d->results > 0 && d->channels % least == 0 &&
            d->results % least == 0 && d->result_height > 0 && d->result_width > 0 && d->images > 0;
@@ -168,7 +168,7 @@ INLINED void transform_windows(const struct bilinear forms[2], at_once *w, int64
 static int list_entries(const struct tile_definition *d, int64_t result_stride, int64_t channel_stride,
                         int64_t ret_distances[MOST_WINDOW])
 {
-    int n = winograd_halves(d) == 2 ? 4 : d->kernel[0] * d->kernel[1];
+    int n = winograd_halves(d) == 2 ? 4 : d->window.kernel[0] * d->window.kernel[1];
     for (int i = 0; i < n; i++)
         ret_distances[i] = winograd_halves(d) == 1
                                ? i
@@ -255,8 +255,8 @@ void winograd_list_numbers(const struct tile_definition *d, const struct winogra
                              d->width,
                              d->result_height,
                              d->result_width,
-                             d->pad[0],
-                             d->pad[1],
+                             d->window.pad[0],
+                             d->window.pad[1],
                              k.tile_rows,
                              k.tile_columns,
                              k.tiles,
@@ -266,7 +266,7 @@ void winograd_list_numbers(const struct tile_definition *d, const struct winogra
     list_image(&d->source, ret_numbers + WINOGRAD_X_IMAGE);
     list_image(&d->target, ret_numbers + WINOGRAD_Y_IMAGE);
     for (int i = 1; i < tile_n_operands(d); i++)
-        list_image(&d->operands[i], ret_numbers + number_of_operand(i));
+        list_image(&d->epilogue.operands[i], ret_numbers + number_of_operand(i));
 }
 
 static void define(struct text *t, const char *name, int64_t value)
@@ -347,7 +347,7 @@ static void print_operands(struct text *t, const struct tile_definition *d, bool
 {
     for (int i = 1; i < tile_n_operands(d); i++) {
         char place[96];
-        if ((d->operands[i].row != 0 || d->operands[i].pixel != 0) != are_of_pixels)
+        if ((d->epilogue.operands[i].row != 0 || d->epilogue.operands[i].pixel != 0) != are_of_pixels)
             continue;
         snprintf(place, sizeof place,
                  are_of_pixels ? " + h * o%d_half + i * o%d_row + j * o%d_pixel" : " + h * o%d_half", i, i, i);

@@ -94,7 +94,7 @@ static bool is_wanted(const struct layout_search *s, const struct layout_part *p
 {
     if (part->kind != PART_COPIES)
         return part->is_missing;
-    return isnan(layout_table_of(s, part)->seconds[part->entry * LAYOUT_SLOTS + step->copied_to]);
+    return isnan(layout_table_of(s, part)->seconds[part->entry * LAYOUT_SLOTS + step->origin.copied_to]);
 }
 
 static bool is_out_of_time(const struct cost_measuring *m)
@@ -105,7 +105,7 @@ static bool is_out_of_time(const struct cost_measuring *m)
 // When the time for measuring is over, only the standard plan goes on, and copies, which are few and short.
 static bool is_given_up(const struct layout_search *s, const struct plan *plan, const struct step *step)
 {
-    return plan != &s->plan && step->copied == NO_TENSOR && is_out_of_time(&s->b->measuring);
+    return plan != &s->plan && step->origin.copied == NO_TENSOR && is_out_of_time(&s->b->measuring);
 }
 
 // False: it would have to be measured, and only_recalls says that nothing is; or the device failed at it.
@@ -126,7 +126,7 @@ static bool price_step(struct layout_search *s, const struct plan *plan, const s
     }
     if (part->is_unknown)
         return false;
-    int slot = part->kind == PART_COPIES ? (int)step->copied_to : 0;
+    int slot = part->kind == PART_COPIES ? (int)step->origin.copied_to : 0;
     part->seconds[slot] = (part->slots >> slot & 1 ? part->seconds[slot] : 0) + cost.seconds;
     part->slots |= 1u << slot;
     layout_table_of(s, part)->is_guessed |= cost.is_guessed;

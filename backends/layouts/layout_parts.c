@@ -79,12 +79,12 @@ static void number_nodes_of_steps(struct layout_search *s)
 {
     for (uint32_t i = 0; i < s->plan.steps.count; i++) {
         const struct step *step = &s->plan.steps.items[i];
-        if (step->is_constant || step->first_node == NO_NODE)
+        if (step->is_constant || step->origin.first_node == NO_NODE)
             continue;
         uint32_t part = (uint32_t)s->parts.count;
-        for (uint32_t k = 0; k < step->n_pieces; k++)
+        for (uint32_t k = 0; k < step->origin.n_pieces; k++)
             add_part(s, PART_STEPS);
-        for (node_id n = step->first_node; n != NO_NODE; n = s->plan.next_node[n])
+        for (node_id n = step->origin.first_node; n != NO_NODE; n = s->plan.next_node[n])
             s->part_of_node[n] = part;
     }
 }
@@ -92,11 +92,11 @@ static void number_nodes_of_steps(struct layout_search *s)
 // The part that a step of any plan of this graph belongs to.
 uint32_t layout_part_of_step(const struct layout_search *s, const struct step *step)
 {
-    if (step->copied != NO_TENSOR)
-        return s->part_of_tensor[step->copied];
-    node_id node = step->first_node != NO_NODE ? step->first_node : step->owner;
+    if (step->origin.copied != NO_TENSOR)
+        return s->part_of_tensor[step->origin.copied];
+    node_id node = step->origin.first_node != NO_NODE ? step->origin.first_node : step->notes.owner;
     return node == NO_NODE || s->part_of_node[node] == NO_LAYOUT_PART ? NO_LAYOUT_PART
-                                                                      : s->part_of_node[node] + step->piece;
+                                                                      : s->part_of_node[node] + step->origin.piece;
 }
 
 static bool may_be_chosen(const struct layout_search *s, const struct layout_request *r)
@@ -180,8 +180,8 @@ void layout_find_parts(struct layout_search *s)
         const struct step *step = &s->plan.steps.items[i];
         if (step->is_constant)
             continue;
-        if (step->copied != NO_TENSOR && s->part_of_tensor[step->copied] == NO_LAYOUT_PART)
-            s->part_of_tensor[step->copied] = add_part(s, PART_STEPS);
+        if (step->origin.copied != NO_TENSOR && s->part_of_tensor[step->origin.copied] == NO_LAYOUT_PART)
+            s->part_of_tensor[step->origin.copied] = add_part(s, PART_STEPS);
         uint32_t part = layout_part_of_step(s, step);
         if (s->parts.items[part].kind == PART_STEPS)
             add_step(s, &s->parts.items[part], i);

@@ -76,28 +76,39 @@ struct kernel {
     // answer must not depend on layouts.
     bool (*accepts_epilogue)(const struct planner *p, const struct step *step, const struct loop *epilogue);
 };
-struct step {
-    const struct kernel *kernel;
-    node_id node;               // the operator that the kernel serves; NO_NODE: loops of any origin
+// The part of the graph that a step is of.
+struct step_origin {
     node_id first_node;         // all nodes that the step computes: this, then plan->next_node[...]; NO_NODE: a copy
     node_id last_node;          // of these
-    node_id owner;              // the operator that was being planned when the step was opened; NO_NODE: an output
     tensor_id copied;           // of which the step is a copy in another layout, for all who want it; or NO_TENSOR
     enum layout copied_to;      // the first of those alike; LAYOUT_ANY: a copy for an output of the graph
     uint32_t piece, n_pieces;   // of an operator that takes several steps: the number of this one
-    int n_operands, n_results, n_loops;
-    struct view *operands, *results;
-    struct loop *loops;   // the loops kernel: run one after the other; others: at most one, the epilogue
-    int n_shared;         // loops kernel: leading axes that all its loops share
-    uint32_t order;
-    uint32_t needed_at;         // the order of the first step that runs each time and needs it, or its own
-    const struct step *parts;   // of several that run as one (plan_chains.h)
-    int n_parts;
+};
+// The planner's notes about a step.
+struct step_notes {
+    node_id owner;        // the operator that was being planned when the step was opened; NO_NODE: an output
+    uint32_t order;       // of the steps as they run
+    uint32_t needed_at;   // the order of the first step that runs each time and needs it, or its own
+    bool is_apart;        // its result is (PLAN_APART)
+    bool is_pinned;       // some other step reads a result, so the step must stay where it is
+};
+struct step_way {
     const char *choice;   // how the device runs it (contract/choice.h); NULL: not chosen yet
     double error;         // of that choice; 0: it is exact
+};
+struct step {
+    const struct kernel *kernel;
+    node_id node;   // the operator that the kernel serves; NO_NODE: loops of any origin
+    struct step_origin origin;
+    int n_operands, n_results, n_loops;
+    struct view *operands, *results;
+    struct loop *loops;         // the loops kernel: run one after the other; others: at most one, the epilogue
+    int n_shared;               // loops kernel: leading axes that all its loops share
+    const struct step *parts;   // of several that run as one (plan_chains.h)
+    int n_parts;
     bool is_constant;
-    bool is_apart;    // its result is (PLAN_APART)
-    bool is_pinned;   // while planning: some other step reads a result, so the step must stay where it is
+    struct step_way way;
+    struct step_notes notes;
 };
 
 // --- layouts ---------------------------------------------------------------------------------------------------------

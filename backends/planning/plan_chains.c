@@ -64,7 +64,7 @@ static bool reads_as_it_stands(const struct step *first, const struct step *seco
 static bool may_join(const struct plan *plan, const struct plan_target *target, uint32_t maker, uint32_t reader)
 {
     const struct step *first = &plan->steps.items[maker], *second = &plan->steps.items[reader];
-    if (maker >= reader || first->is_apart || first->is_constant || second->is_constant || first->n_parts ||
+    if (maker >= reader || first->notes.is_apart || first->is_constant || second->is_constant || first->n_parts ||
         second->n_parts || made_by(second) == NO_MEMORY)
         return false;
     const struct plan_memory *memory = &plan->memory.items[made_by(first)];
@@ -120,7 +120,7 @@ void plan_chain_make(struct plan *plan, const struct plan_target *target, int n,
     }
     struct step joined = parts[n - 1];
     joined.kernel = target->chain;
-    joined.first_node = parts[0].first_node;
+    joined.origin.first_node = parts[0].origin.first_node;
     joined.operands = arena_array(plan->arena, struct view, operands);
     joined.results = arena_array(plan->arena, struct view, results);
     joined.loops = arena_array(plan->arena, struct loop, loops + 1);
@@ -142,7 +142,7 @@ static void remove_step(struct plan *plan, uint32_t number)
 void plan_join_chain(struct plan *plan, const struct plan_chain *chain)
 {
     for (int i = 0; i + 1 < chain->n; i++)
-        plan->next_node[chain->joined.parts[i].last_node] = chain->joined.parts[i + 1].first_node;
+        plan->next_node[chain->joined.parts[i].origin.last_node] = chain->joined.parts[i + 1].origin.first_node;
     plan->steps.items[chain->steps[chain->n - 1]] = chain->joined;
     for (int i = chain->n - 1; i-- > 0;)
         remove_step(plan, chain->steps[i]);

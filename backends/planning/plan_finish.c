@@ -12,14 +12,15 @@
 static int compare_orders(const void *a, const void *b)
 {
     const struct step *x = a, *y = b;
-    return (x->order > y->order) - (x->order < y->order);
+    return (x->notes.order > y->notes.order) - (x->notes.order < y->notes.order);
 }
 
 static int compare_needs(const void *a, const void *b)
 {
     const struct step *x = a, *y = b;
-    return x->needed_at != y->needed_at ? (x->needed_at > y->needed_at) - (x->needed_at < y->needed_at)
-                                        : compare_orders(a, b);
+    return x->notes.needed_at != y->notes.needed_at
+               ? (x->notes.needed_at > y->notes.needed_at) - (x->notes.needed_at < y->notes.needed_at)
+               : compare_orders(a, b);
 }
 
 static bool does_nothing(const struct step *s)
@@ -40,7 +41,8 @@ static void note_apart(struct planner *p)
 {
     for (size_t i = 0; i < p->plan->steps.count; i++) {
         struct step *s = &p->plan->steps.items[i];
-        s->is_apart = s->last_node != NO_NODE && planner_is_apart(p, p->g->nodes.items[s->last_node].first_output);
+        s->notes.is_apart =
+            s->origin.last_node != NO_NODE && planner_is_apart(p, p->g->nodes.items[s->origin.last_node].first_output);
     }
 }
 
@@ -64,12 +66,12 @@ static void find_needs(struct planner *p)
     memset(needed_at, 0xff, p->plan->memory.count * sizeof *needed_at);
     for (size_t i = p->plan->steps.count; i-- > 0;) {
         struct step *s = &p->plan->steps.items[i];
-        s->needed_at = s->is_constant ? UINT32_MAX : s->order;
+        s->notes.needed_at = s->is_constant ? UINT32_MAX : s->notes.order;
         for (struct touched_memory t = {0}; s->is_constant && step_next_memory(s, &t);)
             if (t.is_written)
-                s->needed_at = earlier(s->needed_at, needed_at[t.memory]);
+                s->notes.needed_at = earlier(s->notes.needed_at, needed_at[t.memory]);
         for (struct touched_memory t = {0}; step_next_memory(s, &t);)
-            needed_at[t.memory] = earlier(needed_at[t.memory], s->needed_at);
+            needed_at[t.memory] = earlier(needed_at[t.memory], s->notes.needed_at);
     }
 }
 

@@ -183,7 +183,7 @@ double step_distinct_bytes(const struct step *s, bool has_epilogue)
 // The library's are with m = 4. Windows of one place, and products, have Strassen's.
 static double share_of_products(const struct step *step)
 {
-    const char *found = step->choice ? strstr(step->choice, "winograd") : NULL;
+    const char *found = step->way.choice ? strstr(step->way.choice, "winograd") : NULL;
     const struct view *weights = &step->operands[1];
     int m = 4;
     double share = 1;

@@ -331,11 +331,11 @@ void step_print(struct text *out, const struct plan *plan, const struct step *s)
 
 void step_print_choice(struct text *out, const struct step *s)
 {
-    if (!s->choice || !*s->choice)
+    if (!s->way.choice || !*s->way.choice)
         return;
-    text_printf(out, " by %s", s->choice);
-    if (s->error > 0)
-        text_printf(out, ", error %.1e", s->error);
+    text_printf(out, " by %s", s->way.choice);
+    if (s->way.error > 0)
+        text_printf(out, ", error %.1e", s->way.error);
 }
 
 int step_print_key(struct text *out, const struct plan *plan, const struct step *s)
@@ -355,8 +355,8 @@ void plan_print(struct text *out, const struct plan *plan)
         step_print(out, plan, s);
         step_print_choice(out, s);
         text_add(out, "   ;");
-        for (node_id n = s->first_node; n != NO_NODE; n = plan->next_node[n])
+        for (node_id n = s->origin.first_node; n != NO_NODE; n = plan->next_node[n])
             text_printf(out, " %s", plan->graph->nodes.items[n].op->name);
-        text_add(out, s->first_node == NO_NODE ? " copy\n" : "\n");
+        text_add(out, s->origin.first_node == NO_NODE ? " copy\n" : "\n");
     }
 }

@@ -170,8 +170,8 @@ static void plan_outputs(struct planner *p)
         if (!can_be_output(p, &v)) {
             v = planner_copy(p, &v, v.dtype, LAYOUT_ROWS);
             planner_writer(p, v.memory)->is_constant = false;
-            planner_writer(p, v.memory)->copied = t;
-            planner_writer(p, v.memory)->copied_to = LAYOUT_ANY;
+            planner_writer(p, v.memory)->origin.copied = t;
+            planner_writer(p, v.memory)->origin.copied_to = LAYOUT_ANY;
             note_copy_for_output(p, t);
         }
         p->plan->memory.items[v.memory].place = MEMORY_OUTPUT;

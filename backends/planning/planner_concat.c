@@ -57,7 +57,7 @@ bool planner_claim_concat(struct planner *p, node_id node, enum layout standard,
     for (uint32_t i = 0; i < n_copies; i++) {
         if (!step || in_pieces)
             step = add_step_of_copies(p, node, &result, &n_pieces);
-        step->n_pieces = in_pieces ? n_copies : 1;
+        step->origin.n_pieces = in_pieces ? n_copies : 1;
         planner_add_copy(p, step, &views[i], &places[i]);
     }
     return true;

@@ -47,7 +47,7 @@ static bool may_take_epilogue(const struct planner *p, tensor_id t)
     if (s->standing != TENSOR_STORED || s->step == NO_STEP)
         return false;
     const struct step *step = &p->plan->steps.items[s->step];
-    return step->kernel->accepts_epilogue && !step->is_pinned && step->n_results == 1 &&
+    return step->kernel->accepts_epilogue && !step->notes.is_pinned && step->n_results == 1 &&
            s->view.memory == step->results[0].memory && s->view.offset == 0 && s->view.rank == step->results[0].rank &&
            memcmp(s->view.stride, step->results[0].stride, sizeof s->view.stride) == 0;
 }

@@ -25,7 +25,7 @@ static uint32_t open_group_of(const struct planner *p, node_id node, const struc
 {
     tensor_id t = graph_inputs(p->g, node)[stage->reads[read].tensor], z = p->g->nodes.items[node].first_output;
     const struct tensor_state *s = &p->tensors[t];
-    if (s->standing != TENSOR_IN_LOOP || planner_is_apart(p, t) || p->plan->steps.items[s->step].is_pinned ||
+    if (s->standing != TENSOR_IN_LOOP || planner_is_apart(p, t) || p->plan->steps.items[s->step].notes.is_pinned ||
         !has_domain(&p->plan->steps.items[s->step].loops[0], &stage->type) ||
         !read_is_identity(&stage->reads[read], graph_type(p->g, t), &stage->type) ||
         s->is_constant != p->tensors[z].is_constant)
@@ -74,7 +74,7 @@ static void merge_groups(struct planner *p, uint32_t to, uint32_t from)
         }
         loop_add_instruction(p, target, at);
     }
-    for (node_id n = p->plan->steps.items[from].first_node, next; n != NO_NODE; n = next) {
+    for (node_id n = p->plan->steps.items[from].origin.first_node, next; n != NO_NODE; n = next) {
         struct tensor_state *s = &p->tensors[p->g->nodes.items[n].first_output];
         next = p->plan->next_node[n];
         s->value = MOVED(s->value);
@@ -84,7 +84,7 @@ static void merge_groups(struct planner *p, uint32_t to, uint32_t from)
     }
 #undef MOVED
     p->plan->steps.items[from].n_loops = 0;
-    p->plan->steps.items[from].first_node = NO_NODE;
+    p->plan->steps.items[from].origin.first_node = NO_NODE;
 }
 
 static uint32_t group_for(struct planner *p, node_id node, const struct stage_code *stage)
@@ -130,7 +130,7 @@ static void join_group(struct planner *p, node_id node, const struct stage_code 
             views[i] = planner_view_for_read(p, t, &stage->reads[i], stage->type.dim);
     }
     // A tensor of the group read at other places had to be stored, which pinned the group.
-    if (group == NO_STEP || p->plan->steps.items[group].is_pinned)
+    if (group == NO_STEP || p->plan->steps.items[group].notes.is_pinned)
         group = open_group(p, node, stage);
     for (int i = 0; i < stage->n_reads; i++) {
         tensor_id t = graph_inputs(p->g, node)[stage->reads[i].tensor];

@@ -53,12 +53,12 @@ uint32_t planner_open_step(struct planner *p, const struct kernel *kernel, node_
     uint32_t id = (uint32_t)p->plan->steps.count;
     vec_push(&p->plan->steps, ((struct step){.kernel = kernel,
                                              .node = node,
-                                             .first_node = NO_NODE,
-                                             .last_node = NO_NODE,
-                                             .owner = p->node,
-                                             .copied = NO_TENSOR,
-                                             .n_pieces = 1,
-                                             .order = ++p->clock,
+                                             .origin.first_node = NO_NODE,
+                                             .origin.last_node = NO_NODE,
+                                             .notes.owner = p->node,
+                                             .origin.copied = NO_TENSOR,
+                                             .origin.n_pieces = 1,
+                                             .notes.order = ++p->clock,
                                              .is_constant = is_constant}));
     return id;
 }
@@ -66,11 +66,11 @@ uint32_t planner_open_step(struct planner *p, const struct kernel *kernel, node_
 void planner_attach_node(struct planner *p, uint32_t step, node_id node)
 {
     struct step *s = &p->plan->steps.items[step];
-    if (s->first_node == NO_NODE)
-        s->first_node = node;
+    if (s->origin.first_node == NO_NODE)
+        s->origin.first_node = node;
     else
-        p->plan->next_node[s->last_node] = node;
-    s->last_node = node;
+        p->plan->next_node[s->origin.last_node] = node;
+    s->origin.last_node = node;
 }
 
 memory_id planner_add_memory(struct planner *p, enum dtype dtype, int64_t elements)
@@ -97,7 +97,7 @@ struct step *planner_writer(const struct planner *p, memory_id memory)
 
 void planner_move_to_end(struct planner *p, uint32_t step)
 {
-    p->plan->steps.items[step].order = ++p->clock;
+    p->plan->steps.items[step].notes.order = ++p->clock;
 }
 
 struct view planner_allocate(struct planner *p, const struct type *type, enum layout layout)

@@ -47,7 +47,7 @@ struct step *planner_add_piece(struct planner *p, node_id node, const struct vie
 {
     bool is_constant = p->tensors[p->g->nodes.items[node].first_output].is_constant;
     uint32_t id = planner_open_step(p, p->target->loops, NO_NODE, is_constant);
-    p->plan->steps.items[id].piece = piece;
+    p->plan->steps.items[id].origin.piece = piece;
     planner_note_writer(p, result->memory, id);
     return &p->plan->steps.items[id];
 }

@@ -61,7 +61,7 @@ static void store_value(struct planner *p, tensor_id t, enum layout layout)
 static void pin_writer(struct planner *p, memory_id memory)
 {
     if (planner_writer(p, memory))
-        planner_writer(p, memory)->is_pinned = true;
+        planner_writer(p, memory)->notes.is_pinned = true;
 }
 
 struct view planner_view(struct planner *p, tensor_id t, enum layout layout)
@@ -71,7 +71,7 @@ struct view planner_view(struct planner *p, tensor_id t, enum layout layout)
     const struct view *v = &p->tensors[t].view;
     pin_writer(p, v->memory);
     if (p->plan->memory.items[v->memory].has_parts && p->tensors[t].step != NO_STEP)
-        p->plan->steps.items[p->tensors[t].step].is_pinned = true;
+        p->plan->steps.items[p->tensors[t].step].notes.is_pinned = true;
     if (p->is_traced && !p->tensors[t].is_constant)
         vec_push(&p->plan->requests,
                  ((struct layout_request){
@@ -139,8 +139,8 @@ static struct view copy_of_tensor(struct planner *p, tensor_id t, const struct v
         copy = arena_new(p->arena, struct tensor_copy);
         *copy = (struct tensor_copy){planner_copy(p, v, v->dtype, layout), p->tensors[t].copies};
         struct step *step = planner_writer(p, copy->view.memory);
-        step->copied = t;
-        step->copied_to = first_alike(v, layout);
+        step->origin.copied = t;
+        step->origin.copied_to = first_alike(v, layout);
         p->tensors[t].copies = copy;
     }
     pin_writer(p, copy->view.memory);

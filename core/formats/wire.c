@@ -44,7 +44,8 @@ static const char *read_payload(struct wire_range *r, struct wire_record *record
         return wire_read_varint(r, &record->value);
     case WIRE_FIXED64:
         reason = take_bytes(r, 8, &record->bytes);
-        record->value = reason ? 0 : wire_load64(record->bytes.at);
+        if (!reason)
+            record->value = wire_load32(record->bytes.at) | (uint64_t)wire_load32(record->bytes.at + 4) << 32;
         return reason;
     case WIRE_FIXED32:
         reason = take_bytes(r, 4, &record->bytes);
@@ -95,11 +96,6 @@ bool wire_count_varints(struct wire_range r, size_t *ret_count)
 uint32_t wire_load32(const uint8_t *bytes)
 {
     return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
-}
-
-uint64_t wire_load64(const uint8_t *bytes)
-{
-    return wire_load32(bytes) | (uint64_t)wire_load32(bytes + 4) << 32;
 }
 
 size_t wire_size_varint(uint64_t value)

@@ -27,7 +27,6 @@ const char *wire_read_record(struct wire_range *r, struct wire_record *ret_recor
 bool wire_count_varints(struct wire_range r, size_t *ret_count);
 
 uint32_t wire_load32(const uint8_t *bytes);
-uint64_t wire_load64(const uint8_t *bytes);
 
 // A sink takes encoded bytes: a file being written, or memory.
 struct wire_sink {

@@ -196,7 +196,8 @@ static bool read_table(struct pool *p, int tensor, struct iterator_table *ret_ta
     return true;
 }
 
-bool iterator_table_of_call(struct arena *a, const struct operator_call *call, struct iterator_table *ret_table)
+// False: the application is no sum of products of its two inputs, or its places are of other forms.
+static bool table_of_call(struct arena *a, const struct operator_call *call, struct iterator_table *ret_table)
 {
     struct definition d FREED_BY(definition_free);
     struct composition own FREED_BY(composition_free);
@@ -250,7 +251,7 @@ static void add_table(struct instances *in)
     struct arena_mark mark = arena_mark(in->a);
     struct iterator_table table;
     bool agrees = operator_agreement(&in->call, 0) == operator_agreement(&in->call, 1);
-    if (agrees && iterator_table_of_call(in->a, &in->call, &table) && tells_iterators_apart(&table) &&
+    if (agrees && table_of_call(in->a, &in->call, &table) && tells_iterators_apart(&table) &&
         !is_known(in->tables, &table))
         vec_push(&in->tables->items, table);
     arena_release(in->a, mark);

@@ -33,5 +33,3 @@ struct iterator_tables {
 // axes of one kind the one with the fewest.
 void iterator_tables_compute(struct arena *a, struct iterator_tables *ret_tables);
 void iterator_tables_free(struct iterator_tables *tables);
-// The table of one application. False: it is no sum of products of its two inputs, or its places are of other forms.
-bool iterator_table_of_call(struct arena *a, const struct operator_call *call, struct iterator_table *ret_table);

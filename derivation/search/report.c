@@ -1,7 +1,6 @@
 // A derivation's results, for people.
 #include "derivation/search/report.h"
 
-#include "core/memory/arena.h"
 #include "core/text/text.h"
 #include "derivation/programs/cost.h"
 #include "expressions/definition_print.h"
@@ -21,7 +20,8 @@ static void print_attributes(struct text *out, const struct application *a)
         }
 }
 
-void application_print(struct text *out, const struct derivation *dv, const struct application *a)
+// "matmul (f32 54 5) (f32 5 49)", with the attributes that are not standard: " :stride 2 2".
+static void print_application(struct text *out, const struct derivation *dv, const struct application *a)
 {
     text_add(out, a->op->name);
     for (int i = 0; i < OPERANDS; i++) {
@@ -40,7 +40,7 @@ void applications_print(struct text *out, struct derivation *dv, int program)
         const struct application *a = derivation_application(dv, tensors.items[i]);
         if (a && !depends_on_weights_alone(dv, a->result)) {
             text_add(out, out->count > before ? "; " : "");
-            application_print(out, dv, a);
+            print_application(out, dv, a);
         }
     }
 }
@@ -49,7 +49,7 @@ static void print_role(struct text *out, struct derivation *dv, int tensor)
 {
     const struct application *a = derivation_application(dv, tensor);
     if (a)
-        application_print(out, dv, a);
+        print_application(out, dv, a);
     else
         text_add(out, depends_on_weights_alone(dv, tensor) ? "of weights alone"
                       : is_view(&dv->all.pool, tensor)     ? "a view"

@@ -4,8 +4,6 @@
 
 struct text;
 
-// "matmul (f32 54 5) (f32 5 49)", with the attributes that are not standard: " :stride 2 2".
-void application_print(struct text *out, const struct derivation *dv, const struct application *a);
 // Operators of a program that are not of weights alone, one after the other: "matmul (f32 54 5) (f32 5 49); conv ...".
 void applications_print(struct text *out, struct derivation *dv, int program);
 // The formulas of all scopes, and which of them are operators, computed beforehand, or names for what there is.

@@ -155,7 +155,7 @@ static bool limit_types(struct importer *im, struct type *types)
 
 static bool has_symbol(const struct imported_model *m, const char *name)
 {
-    return ANY(size_t, i, m->symbols.count, strcmp(m->symbols.items[i].name, name) == 0);
+    return ANY(size_t, i, m->symbols.list.count, strcmp(m->symbols.list.items[i].name, name) == 0);
 }
 
 static bool is_stated(const struct importer *im, const char *name)
@@ -191,11 +191,11 @@ bool find_symbols(struct importer *im, const struct type *types, struct imported
         for (int k = 0; k < types[i].rank; k++) {
             const char *name = types[i].dim[k] < 0 ? name_of_dimension(im, input, k) : NULL;
             if (name && !has_symbol(ret_model, name))
-                vec_push(&ret_model->symbols, ((struct imported_symbol){name, next, k}));
+                vec_push(&ret_model->symbols.list, ((struct imported_symbol){name, next, k}));
         }
         next++;
     }
-    return ret_model->symbols.count <= MAX_SYMBOLS;
+    return ret_model->symbols.list.count <= MAX_SYMBOLS;
 }
 
 // Symbols at one of the probes; those without a name, too.
@@ -205,9 +205,9 @@ static void bind_probe(struct importer *im, struct type *types)
         const struct onnx_value_info *input = im->source->inputs.items[i];
         for (int k = 0; k < types[i].rank && !onnx_graph_initializes(im->source, &input->name); k++) {
             const char *name = types[i].dim[k] < 0 ? name_of_dimension(im, input, k) : NULL;
-            for (size_t j = 0; name && j < im->named->symbols.count; j++)
-                if (strcmp(im->named->symbols.items[j].name, name) == 0)
-                    types[i].dim[k] = im->named->sizes.probes[im->probe][j];
+            for (size_t j = 0; name && j < im->part.named->symbols.list.count; j++)
+                if (strcmp(im->part.named->symbols.list.items[j].name, name) == 0)
+                    types[i].dim[k] = im->part.named->symbols.sizes.probes[im->part.probe][j];
         }
     }
     for (size_t i = 0; i < im->source->inputs.count; i++)
@@ -216,7 +216,7 @@ static void bind_probe(struct importer *im, struct type *types)
 
 bool axis_varies(const struct conversion *c, tensor_id tensor, int axis)
 {
-    const struct importer *peers = c->importer->peers;
+    const struct importer *peers = c->importer->part.peers;
     for (int k = 1; peers && k < N_PROBES; k++)
         if (graph_type(&peers[k].model->graph, tensor)->dim[axis] !=
             graph_type(&peers[0].model->graph, tensor)->dim[axis])
@@ -235,7 +235,7 @@ bool bind_shapes(struct importer *im, struct type *ret_types)
     }
     if (!spread_symbols(im, ret_types))
         return false;
-    if (im->named)
+    if (im->part.named)
         bind_probe(im, ret_types);
     return limit_types(im, ret_types);
 }

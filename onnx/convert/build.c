@@ -221,20 +221,20 @@ static bool is_scalar(const void *owner, uint32_t id, const void *key)
 
 static uint32_t find_scalar(const struct importer *im, const struct scalar *s)
 {
-    return table_find(&im->scalars, hash_of_scalar(s->dtype, s->data), is_scalar, im->model, s);
+    return table_find(&im->shared.scalars, hash_of_scalar(s->dtype, s->data), is_scalar, im->model, s);
 }
 
 // Weights that were added since the last time: those of rank 0 that were made here are found from now on.
 static void note_scalars(struct importer *im)
 {
-    for (; im->n_weights_noted < im->model->weights.count; im->n_weights_noted++) {
-        const struct imported_weight *w = &im->model->weights.items[im->n_weights_noted];
+    for (; im->shared.n_weights_noted < im->model->weights.count; im->shared.n_weights_noted++) {
+        const struct imported_weight *w = &im->model->weights.items[im->shared.n_weights_noted];
         struct scalar s = {.dtype = w->type.dtype};
         if (w->tensor || !w->data || w->is_of_binding || w->type.rank != 0 || dtype_size(s.dtype) > sizeof s.data)
             continue;
         memcpy(s.data, w->data, dtype_size(s.dtype));
         if (find_scalar(im, &s) == TABLE_NONE)
-            table_insert(&im->scalars, hash_of_scalar(s.dtype, s.data), (uint32_t)im->n_weights_noted);
+            table_insert(&im->shared.scalars, hash_of_scalar(s.dtype, s.data), (uint32_t)im->shared.n_weights_noted);
     }
 }
 

@@ -9,6 +9,11 @@
 
 struct importer;
 
+// The ONNX node that a conversion is of in place of its own (stand_for).
+struct origin_node {
+    uint32_t node;
+    const tensor_id *inputs;   // NULL: it is its own
+};
 struct conversion {
     struct importer *importer;
     struct imported_model *model;
@@ -19,10 +24,9 @@ struct conversion {
     uint32_t n_inputs;
     tensor_id *outputs;   // n_outputs, to be given
     uint32_t n_outputs;
-    int parameter;         // of the row: often the operator
-    bool is_rewritten;     // see keep_rewritten
-    uint32_t stands_for;   // the node that it is with origin_inputs, see stand_for; these NULL: itself
-    const tensor_id *origin_inputs;
+    int parameter;       // of the row: often the operator
+    bool is_rewritten;   // see keep_rewritten
+    struct origin_node stands_for;
     bool is_unfit;              // its operands have shapes that do not go together
     struct type *known_types;   // of the outputs of a node that is kept; NULL: what it computes was not understood
     char reason[240];

@@ -63,8 +63,8 @@ static bool run_ancestor(struct folding *f, size_t place, struct arena *results)
     struct tensor_value *inputs = arena_array(f->arena, struct tensor_value, node->n_inputs + 1);
     for (uint32_t i = 0; i < node->n_inputs; i++)
         inputs[i] = value_of(f, graph_inputs(f->graph, n)[i]);
-    if (f->model->run_node)
-        return f->model->run_node(f->model->run_context, f->graph, n, inputs, outputs, results, &ignored);
+    if (f->model->runner.run)
+        return f->model->runner.run(f->model->runner.context, f->graph, n, inputs, outputs, results, &ignored);
     return graph_evaluate_node(f->graph, n, inputs, outputs, results, &ignored);
 }
 
@@ -92,7 +92,7 @@ static void release_weights(struct folding *f)
 bool folding_has_room(const struct importer *im, int64_t n_elements)
 {
     int64_t limit = im->options->fold_limit;
-    return n_elements <= limit && n_elements <= FOLD_LIMITS_IN_SUM * limit - im->folded_elements;
+    return n_elements <= limit && n_elements <= FOLD_LIMITS_IN_SUM * limit - im->folding.elements;
 }
 
 // A small constant may be the sum of a large one, and a short model the product of many. Who wants an end gets it.
@@ -102,7 +102,7 @@ bool folding_take_room_for(struct importer *im, const struct graph *g, tensor_id
     if (interrupt_requested())
         return false;
     int64_t n_elements = 0, most = FOLD_LIMITS_IN_SUM * im->options->fold_limit;
-    double operations = im->folding_operations;
+    double operations = im->folding.operations;
     graph_list_ancestors(g, g->tensors.items[tensor].producer, &nodes);
     for (size_t i = 0; i < nodes.count && n_elements <= most; i++) {
         const struct node *n = &g->nodes.items[nodes.items[i]];
@@ -114,7 +114,7 @@ bool folding_take_room_for(struct importer *im, const struct graph *g, tensor_id
     }
     if (n_elements > most || operations > OPERATIONS_OF_LIMIT * (double)im->options->fold_limit)
         return false;
-    im->folding_operations = operations;
+    im->folding.operations = operations;
     return true;
 }
 

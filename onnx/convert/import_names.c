@@ -155,7 +155,7 @@ static void find_tensors(struct importer *im, const bool *is_live)
 // A shape where no size is a symbol is known without the tensor; else where nothing but sizes is made of it.
 static bool reads_shape_alone(const struct importer *im, const struct onnx_node *n)
 {
-    return onnx_node_is(n, "Shape") && n->inputs.count > 0 && (!im->named || !makes_tensors(im, n));
+    return onnx_node_is(n, "Shape") && n->inputs.count > 0 && (!im->part.named || !makes_tensors(im, n));
 }
 
 void names_count_uses(struct importer *im, const bool *is_live)

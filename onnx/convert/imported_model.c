@@ -5,8 +5,8 @@
 
 const struct imported_origin *imported_model_find_origin(const struct imported_model *m, uint64_t value)
 {
-    uint32_t id = table_find(&m->origin_by_value, value, NULL, NULL, NULL);
-    return id == TABLE_NONE ? NULL : &m->origins.items[id];
+    uint32_t id = table_find(&m->origins.by_value, value, NULL, NULL, NULL);
+    return id == TABLE_NONE ? NULL : &m->origins.list.items[id];
 }
 
 void origin_remember(struct imported_model *m, tensor_id tensor, const char *name, uint32_t node, uint32_t output)
@@ -14,8 +14,8 @@ void origin_remember(struct imported_model *m, tensor_id tensor, const char *nam
     uint64_t value = m->graph.tensors.items[tensor].value;
     if (imported_model_find_origin(m, value))
         return;
-    table_insert(&m->origin_by_value, value, (uint32_t)m->origins.count);
-    vec_push(&m->origins, ((struct imported_origin){tensor, name, node, output}));
+    table_insert(&m->origins.by_value, value, (uint32_t)m->origins.list.count);
+    vec_push(&m->origins.list, ((struct imported_origin){tensor, name, node, output}));
 }
 
 void imported_model_free(struct imported_model *m)
@@ -25,10 +25,10 @@ void imported_model_free(struct imported_model *m)
     vec_free(&m->outputs);
     vec_free(&m->weights);
     vec_free(&m->opaques);
-    vec_free(&m->origins);
-    vec_free(&m->symbols);
-    sizes_free(&m->sizes);
-    table_free(&m->origin_by_value);
+    vec_free(&m->origins.list);
+    vec_free(&m->symbols.list);
+    sizes_free(&m->symbols.sizes);
+    table_free(&m->origins.by_value);
     arena_free(&m->arena);
     if (m->constants)
         constant_cache_free(m->constants);

@@ -75,10 +75,32 @@ struct imported_origin {
 // Runs one node on given inputs, as graph_evaluate_node does (graph/evaluate.h).
 typedef bool run_node_fn(void *context, const struct graph *g, node_id n, const struct tensor_value *inputs,
                          struct tensor_value *ret_outputs, struct arena *arena, struct error *error);
+struct node_runner {
+    run_node_fn *run;   // computes constants; NULL: the reference
+    void *context;
+};
+struct imported_origins {
+    VEC(struct imported_origin) list;
+    struct table by_value;           // value key -> index in these
+    const tensor_id **node_inputs;   // tensor of every input of every ONNX node (NO_TENSOR when omitted), and one more:
+                                     // of an input that it omits, and was given by what came to be a part of it
+};
+// The dimensions that have no number.
+struct imported_symbols {
+    VEC(struct imported_symbol) list;   // of `sizes`
+    struct sizes sizes;                 // of import_symbolic: the graph is that of the first probe
+    size_t n_unbound;                   // inputs with dimensions that are symbolic and not bound
+    int64_t bindings[N_RESULT_BINDINGS]
+                    [MAX_SYMBOLS];   // at which it has a result, as far as some were found: the first and
+                                     // the last probe, or as many times less as its tables allow
+};
+// Simplifications that import made.
+struct import_counts {
+    size_t folded, identities, normalizations;
+};
 struct imported_model {
     struct onnx_file *file;
-    run_node_fn *run_node;   // computes constants; NULL: the reference
-    void *run_context;
+    struct node_runner runner;
     struct arena arena;                 // of the graph and everything below
     struct constant_cache *constants;   // of import_symbolic: elements of weights; NULL: there are none
     struct graph graph;
@@ -86,22 +108,12 @@ struct imported_model {
     VEC(struct imported_value) outputs;
     VEC(struct imported_weight) weights;
     VEC(struct imported_opaque) opaques;
-    VEC(struct imported_origin) origins;
-    struct table origin_by_value;    // value key -> index in origins
-    const tensor_id **node_inputs;   // tensor of every input of every ONNX node (NO_TENSOR when omitted), and one more:
-                                     // of an input that it omits, and was given by what came to be a part of it
+    struct imported_origins origins;
     const char *const *rule_names;   // by number, of the rules that rewrite the graph; NULL: not to be told
     uint32_t n_rule_names;
-    int64_t opset;                         // version of the standard operator set
-    size_t n_unbound;                      // inputs with dimensions that are symbolic and not bound
-    struct sizes sizes;                    // of import_symbolic: the graph is that of the first probe
-    VEC(struct imported_symbol) symbols;   // of `sizes`
-    int64_t bindings[N_RESULT_BINDINGS]
-                    [MAX_SYMBOLS];   // at which it has a result, as far as some were found: the first and
-                                     // the last probe, or as many times less as its tables allow
-    struct {
-        size_t folded, identities, normalizations;
-    } counts;
+    int64_t opset;   // version of the standard operator set
+    struct imported_symbols symbols;
+    struct import_counts counts;
 };
 
 void imported_model_free(struct imported_model *m);

@@ -16,10 +16,10 @@ void importer_free(struct importer *im)
 {
     arena_free(&im->scratch);
     vec_free(&im->symbols);
-    vec_free(&im->is_constant);
+    vec_free(&im->folding.is_constant);
     vec_free(&im->known);
     vec_free(&im->unfit);
-    table_free(&im->scalars);
-    table_free(&im->kept);
+    table_free(&im->shared.scalars);
+    table_free(&im->shared.kept);
     names_free(im);
 }

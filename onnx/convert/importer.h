@@ -17,6 +17,26 @@ struct bound_symbol {
     const struct onnx_string *name;
     int64_t size;
 };
+// Constants that were computed.
+struct import_folding {
+    VEC(bool) is_constant;   // of the nodes asked about so far: depends on weights only
+    int64_t elements;        // computed so far
+    double operations;       // that this took
+    bool is_forbidden;       // for the time being
+};
+// Nodes and weights that are there once for all alike.
+struct shared_nodes {
+    struct table scalars;     // weights of rank 0 that were made here, by type and value: index of the weight
+    size_t n_weights_noted;   // as far as that table knows them
+    struct table kept;        // nodes that are kept and understood, by what they do: indices of opaques
+};
+// A part of a model with symbols, which is imported at several bindings in lockstep (lockstep.h).
+struct lockstep_part {
+    const struct importer *peers;         // all of them, N_PROBES, this one among them; NULL: none
+    const struct imported_model *named;   // that has the symbols and their sizes; NULL: symbols stay unbound
+    int probe;                            // whose sizes they have
+    const bool *is_exact;                 // nodes that are kept for exact_places.h; NULL: none are
+};
 struct importer {
     struct imported_model *model;
     const struct onnx_graph *source;
@@ -28,22 +48,13 @@ struct importer {
     VEC(struct named_value) values;
     struct table by_name;
     VEC(struct bound_symbol) symbols;   // symbolic dimensions that are known
-    VEC(bool) is_constant;              // of the nodes asked about so far: depends on weights only
-    struct table scalars;               // weights of rank 0 that were made here, by type and value: index of the weight
-    size_t n_weights_noted;             // as far as that table knows them
-    struct table kept;                  // nodes that are kept and understood, by what they do: indices of opaques
-    int64_t folded_elements;            // computed so far
-    double folding_operations;          // that this took
-    VEC(uint32_t) unfit;                // nodes whose operands have shapes that do not go together: they fail
-    struct arena scratch;               // of one node's conversion
-    // Parts of a model with symbols, which is imported at several bindings in lockstep (lockstep.h).
-    const struct importer *peers;         // all of them, N_PROBES, this one among them; NULL: none
-    const struct imported_model *named;   // that has the symbols and their sizes; NULL: symbols stay unbound
-    int probe;                            // whose sizes they have
-    bool never_folds;                     // for the time being
-    const bool *is_exact;                 // nodes that are kept for exact_places.h; NULL: none are
-    int depth;                            // of subgraphs: what is within is thrown away
-    VEC(const void *) known;              // by tensor: what an opaque node makes at this binding; NULL: not known
+    struct import_folding folding;
+    struct shared_nodes shared;
+    VEC(uint32_t) unfit;    // nodes whose operands have shapes that do not go together: they fail
+    struct arena scratch;   // of one node's conversion
+    struct lockstep_part part;
+    int depth;                 // of subgraphs: what is within is thrown away
+    VEC(const void *) known;   // by tensor: what an opaque node makes at this binding; NULL: not known
 };
 
 // A node of the graph that is imported.

@@ -45,8 +45,8 @@ void keep_rewritten(struct conversion *c)
 
 void stand_for(struct conversion *c, uint32_t node, const tensor_id *inputs)
 {
-    c->stands_for = node;
-    c->origin_inputs = inputs;
+    c->stands_for.node = node;
+    c->stands_for.inputs = inputs;
 }
 
 static bool name_is_read_once(const struct conversion *c, const struct onnx_string *name)
@@ -160,14 +160,14 @@ bool is_constant(struct conversion *c, tensor_id tensor)
     if (tensor == NO_TENSOR)
         return false;
     node_id wanted = g->tensors.items[tensor].producer;
-    for (node_id n = (node_id)im->is_constant.count; n <= wanted; n++) {
+    for (node_id n = (node_id)im->folding.is_constant.count; n <= wanted; n++) {
         const struct node *node = &g->nodes.items[n];
         bool is_it = node->op->id == OP_WEIGHT || node->op->define;
         for (uint32_t i = 0; i < node->n_inputs; i++)
-            is_it &= im->is_constant.items[g->tensors.items[graph_inputs(g, n)[i]].producer];
-        vec_push(&im->is_constant, is_it);
+            is_it &= im->folding.is_constant.items[g->tensors.items[graph_inputs(g, n)[i]].producer];
+        vec_push(&im->folding.is_constant, is_it);
     }
-    return im->is_constant.items[wanted];
+    return im->folding.is_constant.items[wanted];
 }
 
 static bool constant_elements(struct conversion *c, tensor_id tensor, size_t limit, const void **ret_data,

@@ -4,8 +4,6 @@
 #pragma once
 #include "operators/operator.h"
 
-#define FIRST_SPATIAL 2
-
 struct window {
     int n;   // spatial axes
     int64_t kernel[MAX_RANK], stride[MAX_RANK], dilation[MAX_RANK], pad_begin[MAX_RANK], pad_end[MAX_RANK];

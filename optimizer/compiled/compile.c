@@ -1,7 +1,6 @@
 // The writer of compiled models. A weight that some step also reads as it is gets that form, too.
 #include "optimizer/compiled/compile.h"
 
-#include "backends/backend.h"
 #include "backends/costs/layout_policy.h"
 #include "backends/planning/plan_memory.h"
 

@@ -32,7 +32,7 @@ static const char *name_of_operator(const struct operator* op)
 static void print_kind(struct text *out, const struct plan *plan, const struct step *step)
 {
     int n = 0;
-    for (node_id node = step->first_node; node != NO_NODE; node = plan->next_node[node]) {
+    for (node_id node = step->origin.first_node; node != NO_NODE; node = plan->next_node[node]) {
         if (n++ == MAX_NAMES) {
             text_add(out, " + ...");
             return;
@@ -77,7 +77,7 @@ static void add_step(void *context, const struct plan *plan, const struct step *
     summary.layouts = keep_text(s, &text);
     step_print(&text, plan, step);
     summary.text = keep_text(s, &text);
-    for (node_id n = step->first_node; n != NO_NODE; n = plan->next_node[n])
+    for (node_id n = step->origin.first_node; n != NO_NODE; n = plan->next_node[n])
         vec_push(&s->values, plan->graph->tensors.items[plan->graph->nodes.items[n].first_output].value);
     summary.n_values = s->values.count - summary.first_value;
     vec_push(&s->steps, summary);

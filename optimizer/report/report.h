@@ -140,6 +140,13 @@ struct reported_runtime {
     struct runtime_verdict simplified;   // of the model without any rewrite
 };
 
+struct reported_tuning {
+    struct tuning_progress kernels;   // of the original; n_steps 0: not at all
+    struct passes_report passes;      // of all graphs; n_steps of none: not at all
+    bool is_timed;                    // beside the untuned model, by turns
+    double gain;                      // over that; 0: none, and that is back
+};
+
 struct report {
     struct reported_job job;
     struct reported_files written;
@@ -150,15 +157,8 @@ struct report {
     struct reported_runtime there;
     const struct imported_model *model;     // with symbols; NULL: it has none
     const struct size_bindings *bindings;   // of these
-    struct {
-        struct tuning_progress kernels;   // of the original; n_steps 0: not at all
-        struct passes_report passes;      // of all graphs; n_steps of none: not at all
-        bool is_timed;                    // beside the untuned model, by turns
-        double gain;                      // over that; 0: none, and that is back
-    } tuned;
-    struct {
-        size_t folded, identities, normalizations;
-    } import;
+    struct reported_tuning tuned;
+    struct import_counts import;
     VEC(struct kept_operator) kept;   // those with the most nodes first
     size_t peak_memory;               // bytes
     double seconds;                   // of the whole program

@@ -387,9 +387,9 @@ static void print_sizes(struct text *out, const struct report *r)
 {
     if (!r->model)
         return;
-    for (size_t i = 0; i < r->model->symbols.count; i++)
-        text_printf(out, "%s%s", i ? ", " : "", r->model->symbols.items[i].name);
-    text_printf(out, " stay%s symbolic; optimized for ", r->model->symbols.count == 1 ? "s" : "");
+    for (size_t i = 0; i < r->model->symbols.list.count; i++)
+        text_printf(out, "%s%s", i ? ", " : "", r->model->symbols.list.items[i].name);
+    text_printf(out, " stay%s symbolic; optimized for ", r->model->symbols.list.count == 1 ? "s" : "");
     print_bindings(out, r, r->bindings->n_profiles, r->bindings->profiles);
     if (r->check.verdict == CHECK_SKIPPED || r->bindings->n_checks == 0)
         return;

@@ -32,8 +32,8 @@ static void add_bindings(struct facts *f, const char *key, const char *label, co
     facts_begin(f, FACT_LIST, key, label);
     for (size_t i = 0; i < n; i++) {
         facts_begin(f, FACT_GROUP, NULL, NULL);
-        for (size_t j = 0; j < m->symbols.count; j++)
-            facts_add_integer(f, m->symbols.items[j].name, m->symbols.items[j].name, bindings[i][j]);
+        for (size_t j = 0; j < m->symbols.list.count; j++)
+            facts_add_integer(f, m->symbols.list.items[j].name, m->symbols.list.items[j].name, bindings[i][j]);
         facts_end(f);
     }
     facts_end(f);
@@ -62,8 +62,8 @@ void report_add_symbols(struct facts *f, const struct report *r)
         return;
     facts_begin(f, FACT_GROUP, "symbols", "Symbolic dimensions");
     facts_begin(f, FACT_LIST, "names", "symbols");
-    for (size_t i = 0; i < r->model->symbols.count; i++)
-        facts_add_text(f, NULL, NULL, r->model->symbols.items[i].name);
+    for (size_t i = 0; i < r->model->symbols.list.count; i++)
+        facts_add_text(f, NULL, NULL, r->model->symbols.list.items[i].name);
     facts_end(f);
     add_bindings(f, "profiles", "Sizes that it is optimized for", r->model, r->bindings->n_profiles,
                  r->bindings->profiles);
@@ -80,7 +80,7 @@ static bool is_symbol_alone(const struct size_factor *factor, int64_t *constant,
                             const struct imported_model *m)
 {
     int n = 0, last = 0;
-    for (uint32_t i = 0; i < m->sizes.n_symbols; i++)
+    for (uint32_t i = 0; i < m->symbols.sizes.n_symbols; i++)
         if (factor->weights[i]) {
             last = (int)i;
             n++;
@@ -88,7 +88,7 @@ static bool is_symbol_alone(const struct size_factor *factor, int64_t *constant,
     if (n != 1 || factor->constant || factor->weights[last] != 1 || *constant % factor->divisor)
         return false;
     *constant /= factor->divisor;
-    *ret_name = m->symbols.items[last].name;
+    *ret_name = m->symbols.list.items[last].name;
     return true;
 }
 
@@ -96,14 +96,14 @@ static void print_sum(struct text *out, const struct imported_model *m, const st
 {
     const char *plus = "";
     text_add(out, "(");
-    for (uint32_t i = 0; i < m->sizes.n_symbols; i++) {
+    for (uint32_t i = 0; i < m->symbols.sizes.n_symbols; i++) {
         int64_t weight = factor->weights[i];
         if (!weight)
             continue;
         text_add(out, plus);
         if (weight != 1)
             text_printf(out, "%lld*", (long long)weight);
-        text_add(out, m->symbols.items[i].name);
+        text_add(out, m->symbols.list.items[i].name);
         plus = " + ";
     }
     if (factor->constant)
@@ -116,20 +116,20 @@ static void print_sum(struct text *out, const struct imported_model *m, const st
 
 void symbols_print_size(struct text *out, const struct imported_model *m, int64_t size)
 {
-    if (!sizes_varies(&m->sizes, size)) {
+    if (!sizes_varies(&m->symbols.sizes, size)) {
         text_printf(out, "%lld", (long long)size);
         return;
     }
-    struct size_form form = sizes_form_of(&m->sizes, size);
+    struct size_form form = sizes_form_of(&m->symbols.sizes, size);
     TEXT(factors);
-    for (uint32_t i = 0; i < m->sizes.n_factors; i++)
+    for (uint32_t i = 0; i < m->symbols.sizes.n_factors; i++)
         for (int power = 0; power < form.powers[i]; power++) {
             const char *name = "";
             text_add(&factors, factors.count ? "*" : "");
-            if (is_symbol_alone(&m->sizes.factors[i], &form.constant, &name, m))
+            if (is_symbol_alone(&m->symbols.sizes.factors[i], &form.constant, &name, m))
                 text_add(&factors, name);
             else
-                print_sum(&factors, m, &m->sizes.factors[i]);
+                print_sum(&factors, m, &m->symbols.sizes.factors[i]);
         }
     if (form.constant != 1)
         text_printf(out, "%lld*", (long long)form.constant);

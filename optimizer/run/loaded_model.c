@@ -1,7 +1,6 @@
 // Both kinds of files come to the same: a graph with named inputs and outputs, and weights for it.
 #include "optimizer/run/loaded_model.h"
 
-#include "backends/backend.h"
 #include "core/memory/hash.h"
 #include "core/numbers/random.h"
 #include "core/text/error.h"

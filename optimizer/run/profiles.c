@@ -50,10 +50,10 @@ static bool are_sizes_allowed(const struct choice *choice, const struct imported
 {
     uint32_t s = (uint32_t)symbol;
     for (size_t i = 0; i < choice->n; i++)
-        if (sizes_round_up(&m->sizes, s, choice->sizes[i]) != choice->sizes[i])
+        if (sizes_round_up(&m->symbols.sizes, s, choice->sizes[i]) != choice->sizes[i])
             return error_set_code(error, EXIT_USAGE, NULL, "--profile %s: %s=%lld is no multiple of %lld, and fails",
-                                  text, m->symbols.items[symbol].name, (long long)choice->sizes[i],
-                                  (long long)sizes_round_up(&m->sizes, s, 1));
+                                  text, m->symbols.list.items[symbol].name, (long long)choice->sizes[i],
+                                  (long long)sizes_round_up(&m->symbols.sizes, s, 1));
     return true;
 }
 
@@ -65,8 +65,8 @@ static bool parse_word(struct choice *choices, const struct imported_model *m, c
         equals++;
     if (equals == end)
         return bad_profile(error, text, "is not SYMBOL=SIZE,SIZE,...");
-    for (size_t i = 0; i < m->symbols.count; i++) {
-        const char *name = m->symbols.items[i].name;
+    for (size_t i = 0; i < m->symbols.list.count; i++) {
+        const char *name = m->symbols.list.items[i].name;
         if (strlen(name) == (size_t)(equals - word) && memcmp(name, word, strlen(name)) == 0)
             return choices[i].n ? bad_profile(error, text, "names a symbol for the second time")
                                 : parse_sizes(&choices[i], text, equals + 1, end, error) &&
@@ -91,11 +91,11 @@ static bool parse_option(struct choice *choices, const struct imported_model *m,
 // No larger than what the model was found to allow.
 static int64_t standard_size(const struct imported_model *m, size_t symbol)
 {
-    const struct imported_symbol *s = &m->symbols.items[symbol];
+    const struct imported_symbol *s = &m->symbols.list.items[symbol];
     int rank = graph_type(&m->graph, m->inputs.items[s->input].tensor)->rank;
     int64_t size = s->axis == 0 ? SIZE_IN_FRONT : rank == 4 && s->axis >= 2 ? SIZE_OF_IMAGES : SIZE_ELSEWHERE;
-    int64_t most = m->sizes.probes[N_PROBES - 1][symbol];
-    return sizes_round_up(&m->sizes, (uint32_t)symbol, size < most ? size : most);
+    int64_t most = m->symbols.sizes.probes[N_PROBES - 1][symbol];
+    return sizes_round_up(&m->symbols.sizes, (uint32_t)symbol, size < most ? size : most);
 }
 
 static bool combine(struct size_bindings *b, const struct choice *choices, size_t n_symbols, struct error *error)
@@ -135,7 +135,7 @@ static double operations_of_opaque(const struct imported_model *m, node_id n, co
 {
     double largest[2] = {0};
     for (uint32_t i = 0; i < m->graph.nodes.items[n].n_inputs; i++) {
-        struct type t = sizes_type_at(&m->sizes, graph_type(&m->graph, graph_inputs(&m->graph, n)[i]), binding);
+        struct type t = sizes_type_at(&m->symbols.sizes, graph_type(&m->graph, graph_inputs(&m->graph, n)[i]), binding);
         double elements = type_is_known(&t) ? (double)type_elements(&t) : 0;
         largest[1] = fmax(largest[1], fmin(largest[0], elements));
         largest[0] = fmax(largest[0], elements);
@@ -190,9 +190,10 @@ static int64_t random_size(const struct imported_model *m, size_t symbol, int64_
 {
     int64_t low = profile > LEAST_SPREAD ? profile / 2 + 1 : 1;
     int64_t high = 2 * profile > LEAST_SPREAD ? 2 * profile : LEAST_SPREAD;
-    int64_t most = m->sizes.probes[N_PROBES - 1][symbol];
+    int64_t most = m->symbols.sizes.probes[N_PROBES - 1][symbol];
     high = high < most || most < low ? high : most;
-    return sizes_round_up(&m->sizes, (uint32_t)symbol, low + (int64_t)random_below(random, (uint64_t)(high - low + 1)));
+    return sizes_round_up(&m->symbols.sizes, (uint32_t)symbol,
+                          low + (int64_t)random_below(random, (uint64_t)(high - low + 1)));
 }
 
 static bool is_there_already(const struct size_bindings *b, const int64_t *binding, size_t n_symbols)
@@ -213,9 +214,9 @@ static void choose_checks(struct size_bindings *b, const struct profile_request 
         most = (struct run_size){2 * fmax(own.bytes, most.bytes), 2 * fmax(own.operations, most.operations)};
     for (int tries = 0; tries < MOST_TRIES && b->n_checks < N_CHECKS; tries++) {
         int64_t *binding = b->checks[b->n_checks];
-        for (size_t i = 0; i < m->symbols.count; i++)
+        for (size_t i = 0; i < m->symbols.list.count; i++)
             binding[i] = random_size(m, i, b->profiles[0][i], &random);
-        b->n_checks += !is_there_already(b, binding, m->symbols.count) && is_within(r, binding, most) &&
+        b->n_checks += !is_there_already(b, binding, m->symbols.list.count) && is_within(r, binding, most) &&
                        (!runs || import_runs_at(m, r->import, binding));
     }
 }
@@ -230,9 +231,9 @@ void bindings_drop_check(struct size_bindings *b, size_t check)
 
 void profile_print(struct text *out, const struct imported_model *m, const int64_t *binding)
 {
-    for (size_t i = 0; i < m->symbols.count; i++) {
+    for (size_t i = 0; i < m->symbols.list.count; i++) {
         text_add(out, i ? ", " : "");
-        text_add_shown(out, m->symbols.items[i].name);
+        text_add_shown(out, m->symbols.list.items[i].name);
         text_printf(out, "=%" PRId64, binding[i]);
     }
 }
@@ -259,7 +260,7 @@ static bool say_untyped(const struct size_bindings *b, const struct imported_mod
 static int64_t halved(const struct imported_model *m, size_t symbol, int n)
 {
     int64_t size = standard_size(m, symbol) >> n;
-    return sizes_round_up(&m->sizes, (uint32_t)symbol, size > 1 ? size : 1);
+    return sizes_round_up(&m->symbols.sizes, (uint32_t)symbol, size > 1 ? size : 1);
 }
 
 static bool is_moderate(const struct profile_request *r, const int64_t *binding)
@@ -270,7 +271,7 @@ static bool is_moderate(const struct profile_request *r, const int64_t *binding)
 // Sizes of one fit any others.
 static bool is_moderate_and_runs(const struct profile_request *r, const int64_t *binding)
 {
-    return !ANY(size_t, i, r->model->symbols.count, binding[i] == 1 && standard_size(r->model, i) > 1) &&
+    return !ANY(size_t, i, r->model->symbols.list.count, binding[i] == 1 && standard_size(r->model, i) > 1) &&
            is_moderate(r, binding) && import_runs_at(r->model, r->import, binding);
 }
 
@@ -280,7 +281,7 @@ static void halve_until(bool (*is_wanted)(const struct profile_request *r, const
                         struct size_bindings *b, const struct profile_request *r, const struct choice *choices)
 {
     int64_t binding[MAX_SYMBOLS];
-    size_t n_symbols = r->model->symbols.count;
+    size_t n_symbols = r->model->symbols.list.count;
     bool is_found = false;
     for (int n = 0; n <= MOST_HALVINGS && !is_found; n++) {
         for (size_t i = 0; i < n_symbols; i++)
@@ -295,7 +296,7 @@ static void halve_until(bool (*is_wanted)(const struct profile_request *r, const
 // The size of a symbol that no option names: at first what is usual, then what the model was imported at.
 static int64_t size_for(const struct imported_model *m, size_t symbol, int attempt)
 {
-    return attempt == 0 ? standard_size(m, symbol) : m->sizes.probes[MOST_ATTEMPTS - attempt][symbol];
+    return attempt == 0 ? standard_size(m, symbol) : m->symbols.sizes.probes[MOST_ATTEMPTS - attempt][symbol];
 }
 
 static bool choose_profiles(struct size_bindings *b, const struct profile_request *r, const struct choice *choices,
@@ -304,9 +305,9 @@ static bool choose_profiles(struct size_bindings *b, const struct profile_reques
     const struct imported_model *m = r->model;
     for (int attempt = 0; attempt <= MOST_ATTEMPTS; attempt++) {
         struct choice all[MAX_SYMBOLS];
-        for (size_t i = 0; i < m->symbols.count; i++)
+        for (size_t i = 0; i < m->symbols.list.count; i++)
             all[i] = choices[i].n ? choices[i] : (struct choice){1, {size_for(m, i, attempt)}};
-        if (!combine(b, all, m->symbols.count, error))
+        if (!combine(b, all, m->symbols.list.count, error))
             return false;
         if (attempt == 0) {
             halve_until(is_moderate, b, r, choices);
@@ -321,8 +322,8 @@ static bool choose_profiles(struct size_bindings *b, const struct profile_reques
 // Sizes that no option gives, where the model allows them.
 static void take_given(struct choice *choices, const struct imported_model *m, const int64_t *given)
 {
-    for (size_t i = 0; i < m->symbols.count; i++)
-        if (choices[i].n == 0 && given[i] > 0 && sizes_round_up(&m->sizes, (uint32_t)i, given[i]) == given[i])
+    for (size_t i = 0; i < m->symbols.list.count; i++)
+        if (choices[i].n == 0 && given[i] > 0 && sizes_round_up(&m->symbols.sizes, (uint32_t)i, given[i]) == given[i])
             choices[i] = (struct choice){1, {given[i]}};
 }
 

@@ -189,9 +189,9 @@ static struct chain_definition definition_for(const struct machine *m, bool has_
                                   .width = size,
                                   .result_height = size,
                                   .result_width = size,
-                                  .kernel = {1, 1},
-                                  .stride = {1, 1},
-                                  .dilation = {1, 1},
+                                  .window.kernel = {1, 1},
+                                  .window.stride = {1, 1},
+                                  .window.dilation = {1, 1},
                                   .source = {size * size * lanes, lanes, size * lanes, lanes, 1},
                                   .target = {size * size * lanes, lanes, size * lanes, lanes, 1}};
     struct chain_definition d = {.has = {has_first, true, has_last}, .stages = {one, one, one}};

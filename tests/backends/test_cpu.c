@@ -64,8 +64,8 @@ static node_id *list_leaders(struct backend *cpu, const struct graph *g, const u
     memset(leaders, 0xff, g->nodes.count * sizeof *leaders);
     assert_true(plan_make(&plan, &request, &(struct error){0}));
     for (size_t i = 0; i < plan.steps.count; i++)
-        for (node_id n = plan.steps.items[i].first_node; n != NO_NODE; n = plan.next_node[n])
-            leaders[n] = plan.steps.items[i].first_node;
+        for (node_id n = plan.steps.items[i].origin.first_node; n != NO_NODE; n = plan.next_node[n])
+            leaders[n] = plan.steps.items[i].origin.first_node;
     return leaders;
 }
 

@@ -147,7 +147,7 @@ static void add_instruction(struct trial *t, enum scalar_function fn, uint16_t o
 static void complete(struct trial *t)
 {
     struct tile_definition *d = &t->d;
-    d->groups = d->stride[0] = d->stride[1] = d->dilation[0] = d->dilation[1] = 1;
+    d->groups = d->window.stride[0] = d->window.stride[1] = d->window.dilation[0] = d->window.dilation[1] = 1;
     d->source = image_of(t, d->channels, d->height, d->width);
     d->target = t->operands[2] = image_of(t, d->results, d->result_height, d->result_width);
     t->operands[1] = (struct tile_image){0, d->lanes, 0, 0, 1};
@@ -163,9 +163,9 @@ static void complete(struct trial *t)
         add_instruction(t, FN_ADD, 2);
     if (t->has_relu)
         add_instruction(t, FN_RELU, 0);
-    d->operands = t->operands;
-    d->epilogue = t->epilogue.n_instructions ? &t->epilogue : NULL;
-    assert_true(!d->epilogue || tile_takes_epilogue(d));
+    d->epilogue.operands = t->operands;
+    d->epilogue.loop = t->epilogue.n_instructions ? &t->epilogue : NULL;
+    assert_true(!d->epilogue.loop || tile_takes_epilogue(d));
 }
 
 static int64_t place_in(const struct tile_image *i, int64_t lanes, int64_t n, int64_t c, int64_t row, int64_t column)
@@ -183,7 +183,7 @@ static float *new_floats(size_t n, int misplaced, struct random *random)
 
 static int64_t places_of_window(const struct tile_definition *d)
 {
-    return d->kernel[0] * d->kernel[1];
+    return d->window.kernel[0] * d->window.kernel[1];
 }
 
 static struct values make_values(const struct trial *t, struct random *random)
@@ -223,7 +223,8 @@ static void add_window(const struct tile_definition *d, const struct values *v, 
 {
     for (int64_t c = 0; c < d->channels; c++)
         for (int64_t i = 0; i < places_of_window(d); i++) {
-            int64_t y = row + i / d->kernel[1] - d->pad[0], x = column + i % d->kernel[1] - d->pad[1];
+            int64_t y = row + i / d->window.kernel[1] - d->window.pad[0],
+                    x = column + i % d->window.kernel[1] - d->window.pad[1];
             if (y < 0 || x < 0 || y >= d->height || x >= d->width)
                 continue;
             double term = (double)v->x[place_in(&d->source, d->lanes, n, c, y, x)] *
@@ -243,7 +244,7 @@ static void compute_expected(const struct trial *t, struct values *v)
         int64_t at = place_in(&d->target, d->lanes, n, f, row, column);
         double sum = 0, norm = 1;
         add_window(d, v, n, f, row, column, &sum, &norm);
-        sum = d->has_relu && sum < 0 ? 0 : sum;
+        sum = d->epilogue.has_relu && sum < 0 ? 0 : sum;
         sum += (t->has_bias ? v->bias[f] : 0) + (t->has_residual ? v->residual[at] : 0);
         v->expected[at] = t->has_relu && sum < 0 ? 0 : sum;
         v->norm[at] = norm;
@@ -306,7 +307,7 @@ static void check_trial(struct programs *service, struct trial *t, struct random
     for (size_t i = 0; i < v.n_y; i++)
         if (!(fabs(v.y[i] - v.expected[i]) <= error_of_sums(t) * norm))
             fail_msg("%d lanes, window %dx%d, m %d, tiles %d, %dx%d: entry %zu is %.9g for %.9g", t->d.lanes,
-                     (int)t->d.kernel[0], (int)t->d.kernel[1], t->s.m, (int)t->s.tiles, (int)t->d.height,
+                     (int)t->d.window.kernel[0], (int)t->d.window.kernel[1], t->s.m, (int)t->s.tiles, (int)t->d.height,
                      (int)t->d.width, i, v.y[i], v.expected[i]);
     free_values(t, &v);
 }
@@ -318,9 +319,11 @@ static struct trial random_trial(const struct machine *m, int number, struct ran
 {
     struct trial t = {.s = {.m = 2 + 2 * (number & 1)}, .is_channels_last = number & 2, .parts = 1 + number / 4 % 3};
     struct tile_definition *d = &t.d;
-    memcpy(d->kernel, windows[number % (int)COUNT_OF(windows)], sizeof d->kernel);
-    bool has_halves = d->kernel[0] * d->kernel[1] == 1;
-    t.s.m = d->kernel[0] == 7 || d->kernel[1] == 7 || has_halves ? 2 : d->kernel[0] == 2 ? 3 + number / 10 % 2 : t.s.m;
+    memcpy(d->window.kernel, windows[number % (int)COUNT_OF(windows)], sizeof d->window.kernel);
+    bool has_halves = d->window.kernel[0] * d->window.kernel[1] == 1;
+    t.s.m = d->window.kernel[0] == 7 || d->window.kernel[1] == 7 || has_halves ? 2
+            : d->window.kernel[0] == 2                                         ? 3 + number / 10 % 2
+                                                                               : t.s.m;
     d->lanes = m->lanes;
     d->registers = m->registers;
     d->images = 1 + (int64_t)random_below(random, 2);
@@ -328,18 +331,18 @@ static struct trial random_trial(const struct machine *m, int number, struct ran
     d->results = d->lanes * (1 + (int64_t)random_below(random, 5));
     d->channels *= 1 + has_halves;
     d->results *= 1 + has_halves;
-    d->pad[0] = (int64_t)random_below(random, 3);
-    d->pad[1] = (int64_t)random_below(random, 3);
+    d->window.pad[0] = (int64_t)random_below(random, 3);
+    d->window.pad[1] = (int64_t)random_below(random, 3);
     d->height = 1 + (int64_t)random_below(random, 13);
     d->width = 1 + (int64_t)random_below(random, 13);
-    d->result_height = d->height + d->pad[0] + (int64_t)random_below(random, 2) - 2;
-    d->result_width = d->width + d->pad[1] + (int64_t)random_below(random, 2) - 2;
+    d->result_height = d->height + d->window.pad[0] + (int64_t)random_below(random, 2) - 2;
+    d->result_width = d->width + d->window.pad[1] + (int64_t)random_below(random, 2) - 2;
     d->result_height = d->result_height < 1 ? 1 : d->result_height;
     d->result_width = d->result_width < 1 ? 1 : d->result_width;
     t.has_bias = random_below(random, 2);
     t.has_residual = random_below(random, 2);
     t.has_relu = random_below(random, 2);
-    d->has_relu = random_below(random, 4) == 0;
+    d->epilogue.has_relu = random_below(random, 4) == 0;
     t.s.tiles = 1 + (int64_t)random_below(random, 40);
     t.misplaced = number % 3 ? 0 : 1 + (int)random_below(random, 15);
     return t;
@@ -458,7 +461,7 @@ static void all_residues_of_tiles_are_computed(void **state)
         struct trial t = {.s = {.m = 4, .tiles = 3}, .parts = 1};
         t.d = (struct tile_definition){.lanes = machines[n - 1].lanes,
                                        .registers = machines[n - 1].registers,
-                                       .kernel = {3, 3},
+                                       .window.kernel = {3, 3},
                                        .images = 1,
                                        .channels = machines[n - 1].lanes,
                                        .results = machines[n - 1].lanes,
@@ -466,7 +469,7 @@ static void all_residues_of_tiles_are_computed(void **state)
                                        .width = 9 - size,
                                        .result_height = size,
                                        .result_width = 9 - size,
-                                       .pad = {1, 1}};
+                                       .window.pad = {1, 1}};
         check_trial(service, &t, &random);
     }
     programs_close(service);
@@ -484,7 +487,7 @@ static void nan_stays_within_its_tiles(void **state)
     int lanes = machines[0].lanes;
     t.d = (struct tile_definition){.lanes = lanes,
                                    .registers = machines[0].registers,
-                                   .kernel = {3, 3},
+                                   .window.kernel = {3, 3},
                                    .images = 1,
                                    .channels = lanes,
                                    .results = lanes,
@@ -492,8 +495,8 @@ static void nan_stays_within_its_tiles(void **state)
                                    .width = 16,
                                    .result_height = 16,
                                    .result_width = 16,
-                                   .pad = {1, 1},
-                                   .has_relu = true};
+                                   .window.pad = {1, 1},
+                                   .epilogue.has_relu = true};
     complete(&t);
     struct program program;
     struct values v = make_values(&t, &random);

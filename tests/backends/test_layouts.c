@@ -304,7 +304,7 @@ static bool price_in_turn(struct backend *b, const struct plan *plan, const stru
         asked.last = operations;
     }
     asked.first = asked.first ? asked.first : plan;
-    asked.n_of_others += plan != asked.first && step->copied == NO_TENSOR && !b->measuring.only_recalls;
+    asked.n_of_others += plan != asked.first && step->origin.copied == NO_TENSOR && !b->measuring.only_recalls;
     return backend_step_cost(b, plan, step, ret_cost, error);
 }
 

@@ -53,10 +53,10 @@ static void summarize(struct text *out, const struct plan *plan)
         const struct step *s = &plan->steps.items[i];
         text_add(out, i ? " | " : "");
         text_add(out, s->is_constant ? "'" : "");
-        if (s->first_node == NO_NODE)
+        if (s->origin.first_node == NO_NODE)
             text_add(out, "copy");
-        for (node_id n = s->first_node; n != NO_NODE; n = plan->next_node[n])
-            text_printf(out, "%s%s", n == s->first_node ? "" : " ", plan->graph->nodes.items[n].op->name);
+        for (node_id n = s->origin.first_node; n != NO_NODE; n = plan->next_node[n])
+            text_printf(out, "%s%s", n == s->origin.first_node ? "" : " ", plan->graph->nodes.items[n].op->name);
     }
 }
 

@@ -89,21 +89,22 @@ static struct tile_definition one_pixel(const struct tile_definition *like, int6
                                     .width = width,
                                     .result_height = height,
                                     .result_width = width,
-                                    .kernel = {1, 1},
-                                    .stride = {1, 1},
-                                    .dilation = {1, 1}};
+                                    .window.kernel = {1, 1},
+                                    .window.stride = {1, 1},
+                                    .window.dilation = {1, 1}};
 }
 
 static void choose_window(struct tile_definition *d, int i, struct random *random)
 {
     int64_t *size = i ? &d->width : &d->height, *result = i ? &d->result_width : &d->result_height;
-    d->kernel[i] = one_to(random, 5);
-    d->stride[i] = one_to(random, 3);
-    d->dilation[i] = one_to(random, 2);
-    d->pad[i] = (int64_t)random_below(random, 4);
+    d->window.kernel[i] = one_to(random, 5);
+    d->window.stride[i] = one_to(random, 3);
+    d->window.dilation[i] = one_to(random, 2);
+    d->window.pad[i] = (int64_t)random_below(random, 4);
     *size = one_to(random, 17);
-    int64_t places = *size + d->pad[i] + (int64_t)random_below(random, 4) - (d->kernel[i] - 1) * d->dilation[i] - 1;
-    *result = places < 0 ? 1 : places / d->stride[i] + 1;
+    int64_t places = *size + d->window.pad[i] + (int64_t)random_below(random, 4) -
+                     (d->window.kernel[i] - 1) * d->window.dilation[i] - 1;
+    *result = places < 0 ? 1 : places / d->window.stride[i] + 1;
 }
 
 static enum layout_of_image random_layout(int64_t channels, int64_t lanes, struct random *random)
@@ -141,7 +142,7 @@ static void choose_stages(struct chain_trial *t, const struct machine *machine, 
     t->d.has[CHAIN_MIDDLE] = true;
     t->d.has[CHAIN_LAST] = which != 2;
     for (int i = 0; i < CHAIN_STAGES; i++) {
-        s[i].has_relu = random_below(random, 2);
+        s[i].epilogue.has_relu = random_below(random, 2);
         t->operands[i][1] = (struct tile_image){0, machine->lanes, 0, 0, 1};
         t->epilogues[i] = (struct loop){.rank = 4,
                                         .n_operands = 2,
@@ -150,8 +151,8 @@ static void choose_stages(struct chain_trial *t, const struct machine *machine, 
                                         .operands = accesses,
                                         .instructions = (struct instruction *)code,
                                         .results = results};
-        s[i].operands = t->operands[i];
-        s[i].epilogue = random_below(random, 2) ? &t->epilogues[i] : NULL;
+        s[i].epilogue.operands = t->operands[i];
+        s[i].epilogue.loop = random_below(random, 2) ? &t->epilogues[i] : NULL;
     }
 }
 
@@ -166,19 +167,21 @@ static double *stage_of(struct chain_trial *t, int stage, const double *from)
         int64_t column = i % d->result_width, row = i / d->result_width % d->result_height;
         int64_t f = i / pixels % all, n = i / pixels / all;
         double sum = 0, size = 0;
-        for (int64_t k = 0; k < d->channels * d->kernel[0] * d->kernel[1]; k++) {
-            int64_t c = f / d->results * d->channels + k / d->kernel[1] / d->kernel[0];
-            int64_t y = row * d->stride[0] + k / d->kernel[1] % d->kernel[0] * d->dilation[0] - d->pad[0];
-            int64_t x = column * d->stride[1] + k % d->kernel[1] * d->dilation[1] - d->pad[1];
+        for (int64_t k = 0; k < d->channels * d->window.kernel[0] * d->window.kernel[1]; k++) {
+            int64_t c = f / d->results * d->channels + k / d->window.kernel[1] / d->window.kernel[0];
+            int64_t y = row * d->window.stride[0] +
+                        k / d->window.kernel[1] % d->window.kernel[0] * d->window.dilation[0] - d->window.pad[0];
+            int64_t x =
+                column * d->window.stride[1] + k % d->window.kernel[1] * d->window.dilation[1] - d->window.pad[1];
             if (y < 0 || x < 0 || y >= d->height || x >= d->width)
                 continue;
             double term = from[((n * channels + c) * d->height + y) * d->width + x] *
-                          t->w[stage][f * d->channels * d->kernel[0] * d->kernel[1] + k];
+                          t->w[stage][f * d->channels * d->window.kernel[0] * d->window.kernel[1] + k];
             sum += term;
             size += fabs(term);
         }
-        sum = d->has_relu ? fmax(0, sum) : sum;
-        to[i] = d->epilogue ? fmax(0, sum + t->bias[stage][f]) : sum;
+        sum = d->epilogue.has_relu ? fmax(0, sum) : sum;
+        to[i] = d->epilogue.loop ? fmax(0, sum + t->bias[stage][f]) : sum;
         t->largest = fmax(t->largest, size);
     }
     return to;
@@ -210,8 +213,8 @@ static void give_values(struct chain_trial *t, struct random *random)
         const struct tile_definition *d = &t->d.stages[i];
         if (!t->d.has[i])
             continue;
-        int64_t all = d->groups * d->results, each = d->kernel[0] * d->kernel[1];
-        const int64_t strides[4] = {d->channels * each, each, d->kernel[1], 1};
+        int64_t all = d->groups * d->results, each = d->window.kernel[0] * d->window.kernel[1];
+        const int64_t strides[4] = {d->channels * each, each, d->window.kernel[1], 1};
         t->w[i] = random_floats(&t->arena, all * d->channels * each, random);
         t->bias[i] = random_floats(&t->arena, all, random);
         t->packed[i] = random_floats(&t->arena, (int64_t)tile_weights_floats(d, &t->d.schedules[i]), random);

@@ -64,8 +64,8 @@ static void complete(struct trial *t, bool has_epilogue)
                                 .operands = accesses,
                                 .instructions = (struct instruction *)code,
                                 .results = results};
-    d->operands = t->operands;
-    d->epilogue = has_epilogue ? &t->epilogue : NULL;
+    d->epilogue.operands = t->operands;
+    d->epilogue.loop = has_epilogue ? &t->epilogue : NULL;
 }
 
 static float *new_floats(size_t n, int misplaced, struct random *random)
@@ -81,7 +81,7 @@ static struct values make_values(const struct trial *t, struct random *random)
     const struct tile_definition *d = &t->d;
     struct values v;
     v.n_x = (size_t)(d->images * d->groups * d->channels * d->height * d->width);
-    v.n_w = (size_t)(d->groups * d->results * d->channels * d->kernel[0] * d->kernel[1]);
+    v.n_w = (size_t)(d->groups * d->results * d->channels * d->window.kernel[0] * d->window.kernel[1]);
     v.n_y = (size_t)(d->images * d->groups * d->results * d->result_height * d->result_width);
     v.x = new_floats(v.n_x, t->misplaced, random);
     v.w = new_floats(v.n_w, t->misplaced, random);
@@ -107,16 +107,17 @@ static double sum_at(const struct trial *t, const struct values *v, int64_t n, i
 {
     const struct tile_definition *d = &t->d;
     double sum = 0;
-    for (int64_t i = 0; i < d->channels * d->kernel[0] * d->kernel[1]; i++) {
-        int64_t c = i / d->kernel[1] / d->kernel[0], r = i / d->kernel[1] % d->kernel[0], s = i % d->kernel[1];
-        int64_t y = row * d->stride[0] + r * d->dilation[0] - d->pad[0];
-        int64_t x = column * d->stride[1] + s * d->dilation[1] - d->pad[1];
+    for (int64_t i = 0; i < d->channels * d->window.kernel[0] * d->window.kernel[1]; i++) {
+        int64_t c = i / d->window.kernel[1] / d->window.kernel[0], r = i / d->window.kernel[1] % d->window.kernel[0],
+                s = i % d->window.kernel[1];
+        int64_t y = row * d->window.stride[0] + r * d->window.dilation[0] - d->window.pad[0];
+        int64_t x = column * d->window.stride[1] + s * d->window.dilation[1] - d->window.pad[1];
         if (y < 0 || x < 0 || y >= d->height || x >= d->width)
             continue;
         int64_t channel = f / d->results * d->channels + c;
         int lanes = d->source_lanes ? d->source_lanes : d->lanes;
         double term = (double)v->x[place_in(&d->source, lanes, n, channel, y, x)] *
-                      v->w[((f * d->channels + c) * d->kernel[0] + r) * d->kernel[1] + s];
+                      v->w[((f * d->channels + c) * d->window.kernel[0] + r) * d->window.kernel[1] + s];
         sum += term;
         *ret_norm += fabs(term);
     }
@@ -130,8 +131,8 @@ static void run_kernel(struct programs *service, const struct trial *t, struct v
     struct program program;
     tile_run_fn *run;
     int64_t *numbers = calloc(tile_n_numbers(&t->d, &t->s), sizeof *numbers);
-    const int64_t each = t->d.kernel[0] * t->d.kernel[1];
-    const int64_t strides[4] = {t->d.channels * each, each, t->d.kernel[1], 1};
+    const int64_t each = t->d.window.kernel[0] * t->d.window.kernel[1];
+    const int64_t strides[4] = {t->d.channels * each, each, t->d.window.kernel[1], 1};
     const float *operands[3] = {NULL, v->bias, v->residual};
     tile_print(&text, &t->d, &t->s);
     const char *chars = text.chars;
@@ -162,9 +163,9 @@ static double wanted_at(const struct trial *t, const struct values *v, int64_t i
     *ret_at = place_in(&d->target, d->lanes, n, f, row, column);
     *ret_norm = 1;
     double wanted = sum_at(t, v, n, f, row, column, ret_norm);
-    if (d->has_relu && wanted < 0)
+    if (d->epilogue.has_relu && wanted < 0)
         wanted = 0;
-    if (d->epilogue)
+    if (d->epilogue.loop)
         wanted = (wanted + v->bias[f] < 0 ? 0 : wanted + v->bias[f]) * v->residual[*ret_at];
     return wanted;
 }
@@ -178,8 +179,9 @@ static void check_entry(const struct trial *t, const struct values *v, int64_t i
         : isinf(wanted) ? v->y[at] != wanted
                         : !(fabs(v->y[at] - wanted) <= ERROR_OF_SUMS * norm))
         fail_msg("%d lanes, p %d, q %d, t %d, %dx%d by %dx%d, %d groups of %d to %d: entry %d is %.9g for %.9g",
-                 d->lanes, t->s.pixels, t->s.vectors, (int)t->s.tiles, (int)d->height, (int)d->width, (int)d->kernel[0],
-                 (int)d->kernel[1], (int)d->groups, (int)d->channels, (int)d->results, (int)at, v->y[at], wanted);
+                 d->lanes, t->s.pixels, t->s.vectors, (int)t->s.tiles, (int)d->height, (int)d->width,
+                 (int)d->window.kernel[0], (int)d->window.kernel[1], (int)d->groups, (int)d->channels, (int)d->results,
+                 (int)at, v->y[at], wanted);
 }
 
 static void check_trial(struct programs *service, const struct trial *t, double special, struct random *random)
@@ -224,13 +226,14 @@ static void choose_channels(struct trial *t, int number, struct random *random)
 static void choose_window(struct tile_definition *d, int i, struct random *random)
 {
     int64_t *size = i ? &d->width : &d->height, *result = i ? &d->result_width : &d->result_height;
-    d->kernel[i] = one_to(random, 5);
-    d->stride[i] = one_to(random, 3);
-    d->dilation[i] = one_to(random, 2);
-    d->pad[i] = (int64_t)random_below(random, 4);
+    d->window.kernel[i] = one_to(random, 5);
+    d->window.stride[i] = one_to(random, 3);
+    d->window.dilation[i] = one_to(random, 2);
+    d->window.pad[i] = (int64_t)random_below(random, 4);
     *size = one_to(random, 19);
-    int64_t places = *size + d->pad[i] + (int64_t)random_below(random, 4) - (d->kernel[i] - 1) * d->dilation[i] - 1;
-    *result = places < 0 ? 1 : places / d->stride[i] + 1;
+    int64_t places = *size + d->window.pad[i] + (int64_t)random_below(random, 4) -
+                     (d->window.kernel[i] - 1) * d->window.dilation[i] - 1;
+    *result = places < 0 ? 1 : places / d->window.stride[i] + 1;
 }
 
 static struct trial random_trial(const struct machine *m, int number, struct random *random)
@@ -245,7 +248,7 @@ static struct trial random_trial(const struct machine *m, int number, struct ran
     choose_channels(&t, number, random);
     choose_window(&t.d, 0, random);
     choose_window(&t.d, 1, random);
-    t.d.has_relu = random_below(random, 2);
+    t.d.epilogue.has_relu = random_below(random, 2);
     t.misplaced = number % 2 ? 0 : 1 + (int)random_below(random, 15);
     return t;
 }
@@ -290,7 +293,7 @@ static void kernels_compute_convolutions(void **state)
             struct random random = random_of_trial(SEED, k, i);
             if (!trial_init(&t, &machines[k], i, &random))
                 continue;
-            assert_true(!t.d.epilogue || tile_takes_epilogue(&t.d));
+            assert_true(!t.d.epilogue.loop || tile_takes_epilogue(&t.d));
             check_trial(service, &t, specials[i % 5], &random);
             n_tried++;
         }
@@ -320,9 +323,9 @@ static void long_sums_keep_their_digits(void **state)
                                            .width = 4,
                                            .result_height = 1,
                                            .result_width = 3,
-                                           .kernel = {2, 2},
-                                           .stride = {1, 1},
-                                           .dilation = {1, 1}};
+                                           .window.kernel = {2, 2},
+                                           .window.stride = {1, 1},
+                                           .window.dilation = {1, 1}};
             complete(&t, false);
             struct values v = make_values(&t, &random);
             for (size_t i = 0; i < v.n_x; i++)
@@ -368,8 +371,8 @@ static void add_wanted(struct text *text, const struct trial *t, const struct va
 static void add_trial(struct text *text, const struct trial *t, int number, struct random *random)
 {
     struct values v = make_values(t, random);
-    const int64_t each = t->d.kernel[0] * t->d.kernel[1];
-    const int64_t strides[4] = {t->d.channels * each, each, t->d.kernel[1], 1};
+    const int64_t each = t->d.window.kernel[0] * t->d.window.kernel[1];
+    const int64_t strides[4] = {t->d.channels * each, each, t->d.window.kernel[1], 1};
     tile_pack(&t->d, &t->s, v.w, strides, v.packed, 0, tile_weight_groups(&t->d, &t->s));
     text_printf(text, "#undef NAMED\n#define NAMED(name) trial_%d_##name\n", number);
     tile_print(text, &t->d, &t->s);

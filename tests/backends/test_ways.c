@@ -481,10 +481,10 @@ static void expect_chosen(struct four *f, int equal, int large, int small)
     int n_equal = 0;
     for (size_t i = 0; i < f->plan.steps.count; i++)
         if (f->plan.steps.items[i].n_operands == 2 && f->plan.steps.items[i].operands[1].dim[0] == 16)
-            n_equal += f->plan.steps.items[i].error > 0;
+            n_equal += f->plan.steps.items[i].way.error > 0;
     assert_int_equal(n_equal, equal);
-    assert_int_equal(convolution(f, 16, 64)->error > 0, large);
-    assert_int_equal(convolution(f, 64, 32)->error > 0, small);
+    assert_int_equal(convolution(f, 16, 64)->way.error > 0, large);
+    assert_int_equal(convolution(f, 64, 32)->way.error > 0, small);
     assert_int_equal(plan_inexact_steps(f->b, &f->plan).n_taken, equal + large + small);
 }
 

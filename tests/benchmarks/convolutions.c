@@ -138,10 +138,10 @@ static void add_generated(struct bench *b, int m, int tiles, bool is_last)
                                 .width = s->w,
                                 .result_height = s->oh,
                                 .result_width = s->ow,
-                                .kernel = {3, 3},
-                                .stride = {1, 1},
-                                .dilation = {1, 1},
-                                .pad = {s->top, s->left}};
+                                .window.kernel = {3, 3},
+                                .window.stride = {1, 1},
+                                .window.dilation = {1, 1},
+                                .window.pad = {s->top, s->left}};
     d.source = image(s->c, s->h, s->w, is_last);
     d.target = image(s->f, s->oh, s->ow, is_last);
     struct contender *c = &b->list[b->n];

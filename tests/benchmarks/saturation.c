@@ -66,9 +66,10 @@ static void tell(const struct exploration *x, double cpu, const struct candidate
                 "%.3f, \"searching\": "
                 "%.3f, \"cycles\": %.3f, \"prevented\": %zu, \"filtered\": %zu, \"bytes\": %zu, \"pricing\": %.3f, "
                 "\"extracting\": %.3f, \"before\": %.9g, \"bound\": %.9g",
-                e->n_live, e->n_classes, x->rounds.count, exploration_end_names[x->end], x->seconds, cpu,
-                x->seconds_searching, x->seconds_cycles, x->n_prevented, x->n_resolved, egraph_memory(e),
-                all->seconds_pricing, all->seconds_extracting, before, all->bound);
+                e->n_live, e->n_classes, x->rounds.count, exploration_end_names[x->end], x->statistics.seconds, cpu,
+                x->statistics.seconds_searching, x->statistics.seconds_cycles, x->statistics.n_prevented,
+                x->statistics.n_resolved, egraph_memory(e), all->seconds_pricing, all->seconds_extracting, before,
+                all->bound);
     text_printf(&out, ", \"extracting_cpu\": %.3f, \"cheapest\": %.9g", extracting_cpu, all->best);
     for (size_t i = 0; i < all->items.count; i++)
         text_printf(&out, ", \"%s%s\": %.9g", all->items.items[i].extraction,

@@ -46,7 +46,7 @@ static const uint64_t *value_of_child(const struct evalues *v, const struct egra
 static uint64_t *project(struct evalues *v, const struct egraph *e, enode_id n, uint64_t *ret_entries)
 {
     enode_id tuple = egraph_edges(e, n)[0].child;
-    const struct etype *t = &e->types.items[e->nodes.items[tuple].type];
+    const struct etype *t = &e->interned.types.items[e->nodes.items[tuple].type];
     const uint64_t *all = value_of_child(v, e, tuple);
     for (uint32_t i = 0; all && i < e->nodes.items[n].attributes; i++)
         all += type_elements(&t->types[i]);
@@ -59,7 +59,7 @@ static uint64_t *project(struct evalues *v, const struct egraph *e, enode_id n, 
 static bool evaluate(struct evalues *v, const struct egraph *e, enode_id n, uint64_t *ret_entries)
 {
     const struct enode *node = &e->nodes.items[n];
-    const struct etype *made = &e->types.items[node->type];
+    const struct etype *made = &e->interned.types.items[node->type];
     struct type *types = arena_array(&v->scratch, struct type, node->n_children + 1);
     const uint64_t **inputs = arena_array(&v->scratch, const uint64_t *, node->n_children + 1);
     uint64_t **outputs = arena_array(&v->scratch, uint64_t *, made->count + 1);
@@ -127,7 +127,7 @@ bool classes_have_one_value(const struct egraph *e, int64_t most_entries, enode_
     v.first_known = arena_array(&v.arena, enode_id, e->nodes.count + 1);
     memset(v.first_known, 0xff, e->nodes.count * sizeof *v.first_known);
     for (enode_id n = 0; have_one && n < e->nodes.count; n++) {
-        int64_t count = entries_of(&v, &e->types.items[e->nodes.items[n].type]);
+        int64_t count = entries_of(&v, &e->interned.types.items[e->nodes.items[n].type]);
         evaluate_node(&v, e, n, count);
         have_one = agrees_with_class(&v, e, n, count);
         *ret_a = n;

@@ -37,6 +37,6 @@ void grown_add(struct grown *g, uint32_t op, enode_id x, enode_id y, int64_t att
     uint32_t type = is_split ? g->tuple : g->tensor, n_children = is_split || ops[op] == OP_RELU ? 1 : 2;
     enode_id n = egraph_add(&g->e, operators[ops[op]], grown_attributes(&g->e, ops[op], attribute), type, n_children,
                             (const enode_id[]){x, y});
-    for (uint32_t i = 0; i < g->e.types.items[type].count; i++)
+    for (uint32_t i = 0; i < g->e.interned.types.items[type].count; i++)
         vec_push(&g->tensors, egraph_add_output(&g->e, n, i));
 }

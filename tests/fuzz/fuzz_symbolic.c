@@ -19,7 +19,7 @@ static void require_types_at(const struct imported_model *m, const int64_t *bind
         node_id made;
         for (uint32_t i = 0; i < node->n_inputs; i++)
             inputs[i] = tensors[graph_inputs(g, n)[i]];
-        FUZZ_REQUIRE(sizes_add_node(&m->sizes, binding, &at, g, n, inputs, &made));
+        FUZZ_REQUIRE(sizes_add_node(&m->symbols.sizes, binding, &at, g, n, inputs, &made));
         for (uint32_t i = 0; i < node->n_outputs; i++)
             tensors[node->first_output + i] = graph_output_of(&at, made, i);
     }
@@ -31,8 +31,8 @@ static bool import(struct imported_model *m, struct onnx_file *file, size_t size
     if (!import_symbolic(m, file, &options, error))
         return false;
     FUZZ_REQUIRE(graph_check(&m->graph, error));
-    for (int k = 0; k < N_PROBES && m->symbols.count > 0; k++)
-        require_types_at(m, m->sizes.probes[k]);
+    for (int k = 0; k < N_PROBES && m->symbols.list.count > 0; k++)
+        require_types_at(m, m->symbols.sizes.probes[k]);
     return true;
 }
 

@@ -4,6 +4,6 @@
 
 static inline void forget_origins(struct imported_model *m)
 {
-    for (size_t i = 0; i < m->origins.count; i++)
-        m->origins.items[i].node = NO_ORIGIN;
+    for (size_t i = 0; i < m->origins.list.count; i++)
+        m->origins.list.items[i].node = NO_ORIGIN;
 }

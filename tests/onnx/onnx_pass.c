@@ -27,7 +27,7 @@ static bool export_and_write(struct imported_model *m, const char *to, struct er
     graph_free(&copy);
     if (is_fine)
         fprintf(stderr, "%zu nodes, %zu opaque, %zu unbound\n", result->graph->nodes.count, m->opaques.count,
-                m->n_unbound);
+                m->symbols.n_unbound);
     return is_fine;
 }
 

@@ -99,8 +99,8 @@ static uint32_t prepare(struct fixture *f)
     uint32_t n = plan_inexact_steps(f->b, model_plan(m)).n_taken;
     f->n_exact = 0;
     for (size_t i = 0; i < model_plan(m)->steps.count; i++)
-        if (model_plan(m)->steps.items[i].choice)
-            f->n_exact += strcmp(model_plan(m)->steps.items[i].choice, EXACT_KERNEL) == 0;
+        if (model_plan(m)->steps.items[i].way.choice)
+            f->n_exact += strcmp(model_plan(m)->steps.items[i].way.choice, EXACT_KERNEL) == 0;
     model_free(m);
     return n;
 }

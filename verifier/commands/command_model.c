@@ -214,7 +214,8 @@ static void print_rules_stage(const struct model_comparison *run, struct text *o
     shared_classes_init(&shared, &run->common);
     for (int side = 0; side < 2 && n_equal < run->common.n_outputs; side++)
         print_first_difference(run, out, &shared, side);
-    if (n_equal < run->common.n_outputs && (run->subjects[0].model.n_unbound || run->subjects[1].model.n_unbound))
+    if (n_equal < run->common.n_outputs &&
+        (run->subjects[0].model.symbols.n_unbound || run->subjects[1].model.symbols.n_unbound))
         text_add(out, "    dimensions of inputs have no size, and rules see nothing behind them: --shape gives them\n");
 }
 
@@ -442,10 +443,10 @@ enum { FIRST_BINDING = 1, N_BINDINGS = 2 };
 // A dimension without a number that has a name of its own is one of the model's; others are called INPUT[AXIS].
 static bool has_named_symbols(const struct model_comparison *run, const struct imported_model *m)
 {
-    bool is_named = m->symbols.count > 0 &&
-                    ALL(size_t, i, m->symbols.count, knows_name(&run->subjects[0], m->symbols.items[i].name));
+    bool is_named = m->symbols.list.count > 0 &&
+                    ALL(size_t, i, m->symbols.list.count, knows_name(&run->subjects[0], m->symbols.list.items[i].name));
     return is_named &&
-           run->options.shapes.count + m->symbols.count <= sizeof run->options.shapes.items / sizeof(const char *);
+           run->options.shapes.count + m->symbols.list.count <= sizeof run->options.shapes.items / sizeof(const char *);
 }
 
 static bool compare_at(struct model_comparison *run, const struct imported_model *m, const int64_t *binding,
@@ -454,8 +455,9 @@ static bool compare_at(struct model_comparison *run, const struct imported_model
     struct option_list *shapes = &run->options.shapes;
     TEXT(text);
     size_t n_given = shapes->count;
-    for (size_t i = 0; i < m->symbols.count; i++) {
-        shapes->items[shapes->count] = arena_printf(&run->arena, "%s=%" PRId64, m->symbols.items[i].name, binding[i]);
+    for (size_t i = 0; i < m->symbols.list.count; i++) {
+        shapes->items[shapes->count] =
+            arena_printf(&run->arena, "%s=%" PRId64, m->symbols.list.items[i].name, binding[i]);
         text_printf(&text, "%s%s", i ? ", " : "", shapes->items[shapes->count++]);
     }
     run->binding = text.chars;
@@ -474,7 +476,7 @@ static bool compare_at_bindings(struct model_comparison *run, const struct impor
     for (int i = 0; i < N_BINDINGS; i++) {
         int64_t binding[MAX_SYMBOLS];
         bool is_equal = false;
-        memcpy(binding, m->sizes.probes[FIRST_BINDING + i], sizeof binding);
+        memcpy(binding, m->symbols.sizes.probes[FIRST_BINDING + i], sizeof binding);
         import_fit_binding(m, options, binding);
         if (!compare_at(run, m, binding, &is_equal, error))
             return false;

@@ -38,15 +38,10 @@ static void sentence_free(struct sentence *s)
     vec_free(&s->goals);
 }
 
-void sentence_list_cut(struct sentence_list *list, size_t count)
-{
-    while (list->items.count > count)
-        sentence_free(&list->items.items[--list->items.count]);
-}
-
 void sentence_list_free(struct sentence_list *list)
 {
-    sentence_list_cut(list, 0);
+    for (size_t i = 0; i < list->items.count; i++)
+        sentence_free(&list->items.items[i]);
     vec_free(&list->items);
 }
 

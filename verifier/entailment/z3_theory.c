@@ -11,7 +11,7 @@
 struct theory {
     const struct axioms *axioms;
     unsigned step_limit;
-    struct logic logic;         // the axioms', with the terms of the questions asked since theory_forget
+    struct logic logic;         // the axioms', with the terms of the questions asked since they were forgotten
     struct formulas formulas;   // of these
     bool has_formulas;          // they are made for the first question that Z3 is asked
     struct sentence_list obligations;
@@ -68,7 +68,8 @@ void theory_free(struct theory *t)
     mem_free(t, sizeof *t);
 }
 
-void theory_forget(struct theory *t)
+// All that was asked before. What is answered from now on depends on nothing but what is asked from now on.
+static void forget(struct theory *t)
 {
     drop_all(t);
     logic_copy(&t->logic, &t->axioms->logic);
@@ -205,7 +206,7 @@ struct entailment theory_prove(struct theory *t, const struct equation *eq, cons
 {
     struct entailment e = {0};
     double started = clock_thread_seconds();
-    theory_forget(t);
+    forget(t);
     e.status = prove(t, eq, without, &e);
     e.seconds = clock_thread_seconds() - started;
     finish_uses(t, &e);
@@ -254,7 +255,7 @@ bool theory_contradicts(struct theory *t, const char *name, struct entailment *r
 {
     bool contradicts = false;
     *ret_core = (struct entailment){0};
-    theory_forget(t);
+    forget(t);
     for (size_t i = 0; i < t->axioms->sentences.items.count && !contradicts; i++)
         if (strcmp(t->axioms->sentences.items.items[i].name, name) == 0)
             contradicts = sentence_contradicts(t, &t->axioms->sentences.items.items[i], ret_core);
@@ -296,7 +297,7 @@ uint32_t theory_print_smt2(struct theory *t, const struct equation *eq, const st
                            struct text *ret_texts, uint32_t capacity)
 {
     uint32_t count = 0;
-    theory_forget(t);
+    forget(t);
     obligations_state(&t->logic, eq, proof->obligations > 1, &t->obligations);
     for (size_t i = 0; i < t->obligations.items.count && count < capacity; i++)
         print_formulas(collect_formulas(t, proof, &t->obligations.items.items[i]), eq->name, &ret_texts[count++]);

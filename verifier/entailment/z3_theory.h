@@ -40,8 +40,6 @@ struct entailment {
 // The axioms must outlive the theory.
 struct theory *theory_make(const struct axioms *axioms, unsigned step_limit);
 void theory_free(struct theory *t);
-// All that was asked before. What is answered from now on depends on nothing but what is asked from now on.
-void theory_forget(struct theory *t);
 // Does the equation, as an obligation, follow? Forgets what was asked before. `without` (may be NULL): properties that
 // must not be used.
 struct names {

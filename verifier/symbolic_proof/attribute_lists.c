@@ -123,7 +123,7 @@ static bool count_list(struct family *f, const struct attribute_term *t, struct 
 
 static bool sizes_of_variable(struct family *f, const struct attribute_term *t, struct list_of_polys *ret)
 {
-    const struct type *type = f->types[t->value];
+    const struct type *type = f->outline.types[t->value];
     struct list_of_polys axis;
     int64_t place;
     poly *items = arena_array(f->arena, poly, MAX_RANK);
@@ -131,7 +131,7 @@ static bool sizes_of_variable(struct family *f, const struct attribute_term *t, 
     if (!type)
         return family_fails(f, "a tensor without a type");
     if (t->kind == TERM_DIMS)
-        *ret = (struct list_of_polys){(uint32_t)type->rank, f->sizes[t->value]};
+        *ret = (struct list_of_polys){(uint32_t)type->rank, f->meanings.sizes[t->value]};
     else if (t->kind == TERM_RANK)
         items[0] = poly_const(f->polys, type->rank);
     else if (!family_list(f, t->operands[0], &axis))
@@ -141,7 +141,7 @@ static bool sizes_of_variable(struct family *f, const struct attribute_term *t, 
     else if (place < 0 || place >= type->rank)
         return family_is_impossible(f);
     else
-        items[0] = f->sizes[t->value][place];
+        items[0] = f->meanings.sizes[t->value][place];
     return true;
 }
 
@@ -155,7 +155,7 @@ bool family_list(struct family *f, const struct attribute_term *t, struct list_o
         *ret = (struct list_of_polys){1, item};
         return true;
     case TERM_VARIABLE:
-        *ret = f->attributes[t->value];
+        *ret = f->meanings.attributes[t->value];
         return true;
     case TERM_DIM:
     case TERM_DIMS:
@@ -229,7 +229,7 @@ bool family_evaluate_attributes(struct family *f, uint32_t node)
     for (int i = 0; i < operator_n_attributes(n->op); i++) {
         const struct attribute_pattern *a = &n->attributes[i];
         struct attribute_term list = {.kind = TERM_LIST, .count = a->count, .operands = a->terms};
-        if (!family_list(f, &list, &f->of_node[node][i]))
+        if (!family_list(f, &list, &f->meanings.of_node[node][i]))
             return false;
     }
     return true;

@@ -58,7 +58,7 @@ static void find_meaning(struct family *f, uint32_t node)
     }
     for (size_t e = 0; e < d->nodes.count; e++)
         integers[e] = is_integer_of(&d->nodes.items[e]) ? integer_of(f, &known, node, e) : NO_POLY;
-    f->meanings[node] = (struct meaning){d, integers, extents, (const poly(*)[MAX_RANK])dims};
+    f->meanings.nodes[node] = (struct meaning){d, integers, extents, (const poly(*)[MAX_RANK])dims};
 }
 
 // --- building --------------------------------------------------------------------------------------------------------
@@ -66,35 +66,35 @@ static void find_meaning(struct family *f, uint32_t node)
 static void resolve_leaves(struct family *f)
 {
     for (uint32_t v = 0; v < f->equation->pattern->n_variables; v++)
-        for (int a = 0; f->types[v] && a < f->types[v]->rank; a++)
-            f->sizes[v][a] = family_resolved(f, f->sizes[v][a]);
+        for (int a = 0; f->outline.types[v] && a < f->outline.types[v]->rank; a++)
+            f->meanings.sizes[v][a] = family_resolved(f, f->meanings.sizes[v][a]);
     for (uint32_t v = 0; v < f->equation->pattern->n_attribute_variables; v++) {
-        if (!(f->is_chosen >> v & 1))
+        if (!(f->outline.is_chosen >> v & 1))
             continue;
-        poly *items = arena_array(f->arena, poly, f->attributes[v].n + 1);
-        for (uint32_t i = 0; i < f->attributes[v].n; i++)
-            items[i] = family_resolved(f, f->attributes[v].items[i]);
-        f->attributes[v].items = items;
+        poly *items = arena_array(f->arena, poly, f->meanings.attributes[v].n + 1);
+        for (uint32_t i = 0; i < f->meanings.attributes[v].n; i++)
+            items[i] = family_resolved(f, f->meanings.attributes[v].items[i]);
+        f->meanings.attributes[v].items = items;
     }
 }
 
 static bool has_news(const struct family *f)
 {
-    return f->has_new_equations || f->is_impossible || f->why;
+    return f->symbols.has_new_equations || f->is_impossible || f->why;
 }
 
 // Once through all nodes, until there is a new equation.
 static bool build_once(struct family *f)
 {
-    node_set others = equation_nodes(f->equation) & ~f->assumed;
-    f->has_new_equations = f->has_unsolved = false;
+    node_set others = equation_nodes(f->equation) & ~f->asked.assumed;
+    f->symbols.has_new_equations = f->symbols.has_unsolved = false;
     f->undefined = others;
-    vec_clear(&f->not_negative);
+    vec_clear(&f->symbols.not_negative);
     resolve_leaves(f);
     for (uint32_t i = 0; i < f->equation->n_conditions; i++)
         if (!family_assume_condition(f, &f->equation->conditions[i]) || f->is_impossible)
             return false;
-    if (!f->has_new_equations && !lanes_begin(f))
+    if (!f->symbols.has_new_equations && !lanes_begin(f))
         return false;
     for (uint32_t n = 0; n < f->equation->pattern->nodes.count && !has_news(f); n++) {
         if (others >> n & 1)
@@ -115,7 +115,8 @@ static bool build_once(struct family *f)
             find_meaning(f, n);
     }
     return !f->why && !f->is_impossible &&
-           (f->undefined == others || f->has_new_equations || family_fails(f, "an equation of sizes is not solved"));
+           (f->undefined == others || f->symbols.has_new_equations ||
+            family_fails(f, "an equation of sizes is not solved"));
 }
 
 #define MOST_ROUNDS 60
@@ -128,7 +129,7 @@ bool family_build(struct family *f, const struct equation *eq, node_set assumed,
                          .choices = choices,
                          .typing = typing,
                          .lanes = lanes,
-                         .assumed = assumed};
+                         .asked.assumed = assumed};
     f->random = random_seed(1);
     choices_begin(choices);
     if (!family_choose_outline(f))
@@ -136,9 +137,9 @@ bool family_build(struct family *f, const struct equation *eq, node_set assumed,
     for (int i = 0; i < MOST_ROUNDS; i++) {
         if (!build_once(f))
             return false;
-        if (!f->has_new_equations && polys->has_failed)
+        if (!f->symbols.has_new_equations && polys->has_failed)
             return family_fails(f, "polynomials too large");
-        if (!f->has_new_equations)
+        if (!f->symbols.has_new_equations)
             return lanes_agree(f);
     }
     return family_fails(f, "too many equations of sizes");
@@ -152,18 +153,19 @@ static void ask_least_entries(struct family *f, uint32_t node)
     const struct operator* op = f->equation->pattern->nodes.items[node].op;
     for (int i = 0; i < operator_n_attributes(op); i++) {
         const struct attribute_role_info *role = &attribute_roles[op->attributes[i].role];
-        for (uint32_t j = 0; role->is_of_sizes && role->least >= 0 && j < f->of_node[node][i].n; j++)
-            family_not_negative(f, poly_sub(f->polys, f->of_node[node][i].items[j], poly_const(f->polys, role->least)));
+        for (uint32_t j = 0; role->is_of_sizes && role->least >= 0 && j < f->meanings.of_node[node][i].n; j++)
+            family_not_negative(
+                f, poly_sub(f->polys, f->meanings.of_node[node][i].items[j], poly_const(f->polys, role->least)));
     }
 }
 
 bool family_ask_typing(struct family *f)
 {
-    f->asks = true;
-    vec_clear(&f->asked_zero);
-    vec_clear(&f->asked_not_negative);
+    f->asked.asks = true;
+    vec_clear(&f->asked.zero);
+    vec_clear(&f->asked.not_negative);
     for (uint32_t n = 0; n < f->equation->pattern->nodes.count && !f->why; n++) {
-        if (f->assumed >> n & 1)
+        if (f->asked.assumed >> n & 1)
             continue;
         if (!family_knows_typing(f, n) || !family_evaluate_attributes(f, n))
             break;
@@ -172,6 +174,6 @@ bool family_ask_typing(struct family *f)
         if (!f->why && lanes_are_defined(f, n))
             find_meaning(f, n);
     }
-    f->asks = false;
+    f->asked.asks = false;
     return !f->why && !f->polys->has_failed;
 }

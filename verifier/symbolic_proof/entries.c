@@ -609,7 +609,7 @@ static void name_variables(struct formulas *fs)
 {
     const struct family *f = fs->family;
     for (uint32_t v = 0; v < f->equation->pattern->n_variables; v++) {
-        bool is_truth = f->types[v] && f->types[v]->dtype == DTYPE_BOOL;
+        bool is_truth = f->outline.types[v] && f->outline.types[v]->dtype == DTYPE_BOOL;
         Z3_sort sort = is_truth ? Z3_mk_bool_sort(fs->z3) : fs->real;
         fs->of_variables[v] = (struct value){.term = named(fs, "x", v, sort), .is_truth = is_truth};
     }

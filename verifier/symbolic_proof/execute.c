@@ -126,7 +126,7 @@ static poly execute_index(struct execution *ex, const struct scope *at, expr e)
 
 static const struct sum *execute_stage(struct execution *ex, uint32_t node, int stage, const poly *indices)
 {
-    const struct meaning *m = &ex->family->meanings[node];
+    const struct meaning *m = &ex->family->meanings.nodes[node];
     const struct stage *s = &m->definition->stages[stage];
     size_t n_variables = m->definition->extents.count;
     struct scope at = {m, &ex->family->equation->pattern->nodes.items[node], NULL};
@@ -147,8 +147,9 @@ static const struct sum *execute_term(struct execution *ex, term_id term, const 
 {
     const struct term *t = &ex->family->equation->pattern->terms.items[term];
     if (!t->is_variable)
-        return execute_stage(ex, t->index, ex->family->meanings[t->index].definition->outputs[t->output], indices);
-    uint32_t rank = (uint32_t)ex->family->types[t->index]->rank;
+        return execute_stage(ex, t->index, ex->family->meanings.nodes[t->index].definition->outputs[t->output],
+                             indices);
+    uint32_t rank = (uint32_t)ex->family->outline.types[t->index]->rank;
     return sum_of_factor(ex->sums, &(struct factor){.kind = FACTOR_READ,
                                                     .name = t->index,
                                                     .n_places = rank,
@@ -167,7 +168,7 @@ static const struct sum *read_inside(struct execution *ex, const struct scope *a
     int64_t stage = n->value - at->meaning->definition->n_inputs;
     if (stage < 0)
         return execute_term(ex, at->node->inputs[n->value], indices);
-    return execute_stage(ex, (uint32_t)(at->meaning - ex->family->meanings), (int)stage, indices);
+    return execute_stage(ex, (uint32_t)(at->meaning - ex->family->meanings.nodes), (int)stage, indices);
 }
 
 static const struct sum *with_guards(struct execution *ex, const struct sum *value, size_t from)

@@ -18,7 +18,7 @@ bool family_fails(struct family *f, const char *format, ...)
 
 bool family_is_impossible(struct family *f)
 {
-    if (f->asks)
+    if (f->asked.asks)
         return family_fails(f, "one side alone is well-typed");
     f->is_impossible = true;
     return false;
@@ -26,17 +26,17 @@ bool family_is_impossible(struct family *f)
 
 void family_free(struct family *f)
 {
-    vec_free(&f->equal_zero);
-    vec_free(&f->not_negative);
-    vec_free(&f->asked_zero);
-    vec_free(&f->asked_not_negative);
+    vec_free(&f->symbols.equal_zero);
+    vec_free(&f->symbols.not_negative);
+    vec_free(&f->asked.zero);
+    vec_free(&f->asked.not_negative);
 }
 
 poly family_size(struct family *f, term_id term, int axis)
 {
     const struct term *t = &f->equation->pattern->terms.items[term];
     if (t->is_variable)
-        return f->sizes[t->index][axis];
-    const struct meaning *m = &f->meanings[t->index];
+        return f->meanings.sizes[t->index][axis];
+    const struct meaning *m = &f->meanings.nodes[t->index];
     return m->dims[m->definition->outputs[t->output]][axis];
 }

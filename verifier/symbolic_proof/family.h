@@ -43,37 +43,51 @@ struct lane {
 };
 enum remembers { REMEMBERS_UNASKED, REMEMBERS_CUT, REMEMBERS_NOTHING };
 enum repeats { REPEATS_UNASKED, REPEATS_ONE, REPEATS_NONE };
+// A row of choices (S1): what all instances of a family have in common.
+struct family_outline {
+    const struct type *types[MAX_RULE_VARIABLES];      // ranks and element types; NULL: not chosen, or never mentioned
+    uint32_t is_chosen;                                // attribute variables, one bit each
+    const struct typed_call *calls[MAX_RULE_NODES];    // of these ranks and element types; NULL: none is well-typed
+    uint8_t remembers[MAX_RULE_VARIABLES][MAX_RANK];   // enum remembers, of axes that a cut without sizes asks
+    uint8_t repeats[MAX_RULE_NODES][MAX_RANK];         // enum repeats, of axes of what a node repeats
+};
+// Nodes that are well-typed by assumption, and questions of the others (S9).
+struct family_typing {
+    node_set assumed;    // all, or those of one side and the guards of a property
+    bool asks;           // what typing says is asked, of a node that is not assumed
+    bool is_one_sided;   // such a node is well-typed at no sizes
+    VEC(poly) zero, not_negative;
+};
+// Symbols, and equations of them (S3).
+struct family_symbols {
+    uint32_t n;   // the first atoms of the pool; not all of these are symbols
+    struct symbol items[MOST_SYMBOLS];
+    poly values[MOST_SYMBOLS];   // by others; NO_POLY: it is free
+    VEC(poly) equal_zero;        // as found
+    VEC(poly) not_negative;
+    bool has_new_equations, has_unsolved;
+};
+// Leaves and nodes by symbols.
+struct family_meanings {
+    poly sizes[MAX_RULE_VARIABLES][MAX_RANK];
+    struct list_of_polys attributes[MAX_RULE_VARIABLES];
+    struct list_of_polys of_node[MAX_RULE_NODES][MAX_ATTRIBUTES];
+    poly cuts[MAX_RULE_NODES];   // size of the first part, of what is cut where it was joined; else POLY_ZERO
+    struct meaning nodes[MAX_RULE_NODES];
+};
 struct family {
     const struct equation *equation;
     struct arena *arena;   // of who builds it
     struct polys *polys;
     struct choices *choices;
     struct typing *typing;
-    const struct type *types[MAX_RULE_VARIABLES];   // ranks and element types; NULL: not chosen, or never mentioned
-    uint32_t is_chosen;                             // attribute variables, one bit each
-    // Nodes that are well-typed by assumption: all, or those of one side and the guards of a property, where it is
-    // asked whether the others are, too.
-    node_set assumed;
-    bool asks;           // what typing says is asked, of a node that is not assumed
-    bool is_one_sided;   // such a node is well-typed at no sizes
-    VEC(poly) asked_zero, asked_not_negative;
-    const struct typed_call *calls[MAX_RULE_NODES];    // of these ranks and element types; NULL: none is well-typed
-    uint8_t remembers[MAX_RULE_VARIABLES][MAX_RANK];   // enum remembers, of axes that a cut without sizes asks
-    uint8_t repeats[MAX_RULE_NODES][MAX_RANK];         // enum repeats, of axes of what a node repeats
-    uint32_t n_symbols;                                // the first atoms of the pool; not all of these are symbols
-    struct symbol symbols[MOST_SYMBOLS];
-    poly values[MOST_SYMBOLS];   // of symbols, by others; NO_POLY: it is free
-    VEC(poly) equal_zero;        // S3, as found
-    VEC(poly) not_negative;      // S3
-    bool has_new_equations, has_unsolved;
+    struct family_outline outline;
+    struct family_typing asked;
+    struct family_symbols symbols;
+    struct family_meanings meanings;
     bool is_impossible;   // typing contradicts itself, so that no instance is of this family; or another stands for it
     bool lacks_lanes;     // no large sizes were found
     node_set undefined;   // well-typed at no sizes that solve what was solved
-    poly sizes[MAX_RULE_VARIABLES][MAX_RANK];
-    struct list_of_polys attributes[MAX_RULE_VARIABLES];
-    struct list_of_polys of_node[MAX_RULE_NODES][MAX_ATTRIBUTES];
-    poly cuts[MAX_RULE_NODES];   // size of the first part, of what is cut where it was joined; else POLY_ZERO
-    struct meaning meanings[MAX_RULE_NODES];
     struct lane *lanes;   // LANES
     struct random random;
     const char *why;   // it could not be built

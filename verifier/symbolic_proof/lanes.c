@@ -39,9 +39,10 @@ static int64_t random_value(struct random *r, const struct symbol *s, uint64_t c
 // Values that those of other symbols say. False: some symbol is less than its least value.
 static bool solve_values(struct family *f, struct lane *lane)
 {
-    for (uint32_t i = 0; i < f->n_symbols; i++)
-        if (f->values[i] != NO_POLY && (!poly_evaluate(f->polys, f->values[i], lane->values, &lane->values[i]) ||
-                                        lane->values[i] < f->polys->atoms.items[i].least))
+    for (uint32_t i = 0; i < f->symbols.n; i++)
+        if (f->symbols.values[i] != NO_POLY &&
+            (!poly_evaluate(f->polys, f->symbols.values[i], lane->values, &lane->values[i]) ||
+             lane->values[i] < f->polys->atoms.items[i].least))
             return false;
     return true;
 }
@@ -50,8 +51,8 @@ static bool choose_values(struct family *f, struct lane *lane)
 {
     bool is_far = random_below(&f->random, 2);
     uint64_t coins = random_below(&f->random, (uint64_t)1 << (MAX_RULE_VARIABLES + 1));
-    for (uint32_t i = 0; i < f->n_symbols; i++)
-        lane->values[i] = random_value(&f->random, &f->symbols[i], coins, is_far);
+    for (uint32_t i = 0; i < f->symbols.n; i++)
+        lane->values[i] = random_value(&f->random, &f->symbols.items[i], coins, is_far);
     return solve_values(f, lane);
 }
 
@@ -65,9 +66,9 @@ static bool bind_axis(struct family *f, struct lane *lane, uint32_t variable, in
 {
     struct type *type = &lane->variables[variable];
     int64_t cut;
-    if (!value_in_lane(f, lane, f->sizes[variable][axis], &type->dim[axis]))
+    if (!value_in_lane(f, lane, f->meanings.sizes[variable][axis], &type->dim[axis]))
         return false;
-    if (f->remembers[variable][axis] != REMEMBERS_CUT)
+    if (f->outline.remembers[variable][axis] != REMEMBERS_CUT)
         return true;
     if (!value_in_lane(f, lane, family_remembered_cut(f, variable, axis), &cut))
         return false;
@@ -79,20 +80,20 @@ static bool bind_lane(struct family *f, struct lane *lane)
 {
     const struct pattern *p = f->equation->pattern;
     for (uint32_t v = 0; v < p->n_variables; v++) {
-        lane->types[v] = f->types[v] ? &lane->variables[v] : NULL;
-        if (!f->types[v])
+        lane->types[v] = f->outline.types[v] ? &lane->variables[v] : NULL;
+        if (!f->outline.types[v])
             continue;
-        lane->variables[v] = type_make(f->types[v]->dtype, f->types[v]->rank, f->types[v]->dim);
-        for (int a = 0; a < f->types[v]->rank; a++)
+        lane->variables[v] = type_make(f->outline.types[v]->dtype, f->outline.types[v]->rank, f->outline.types[v]->dim);
+        for (int a = 0; a < f->outline.types[v]->rank; a++)
             if (!bind_axis(f, lane, v, a))
                 return false;
     }
     for (uint32_t v = 0; v < p->n_attribute_variables; v++) {
-        int64_t *ints = arena_array(f->arena, int64_t, f->attributes[v].n + 1);
-        for (uint32_t i = 0; i < f->attributes[v].n; i++)
-            if (!value_in_lane(f, lane, f->attributes[v].items[i], &ints[i]))
+        int64_t *ints = arena_array(f->arena, int64_t, f->meanings.attributes[v].n + 1);
+        for (uint32_t i = 0; i < f->meanings.attributes[v].n; i++)
+            if (!value_in_lane(f, lane, f->meanings.attributes[v].items[i], &ints[i]))
                 return false;
-        lane->attributes[v] = (struct attribute_value){f->attributes[v].n, ints};
+        lane->attributes[v] = (struct attribute_value){f->meanings.attributes[v].n, ints};
     }
     return true;
 }
@@ -186,7 +187,7 @@ static bool leave_undefined(struct family *f, struct lane *lane, uint32_t node)
     char reason[200];
     memcpy(reason, lane->definitions[node].reason, sizeof reason);
     f->undefined |= (node_set)1 << node;
-    if (f->has_unsolved && find_lane(f, lane, node))
+    if (f->symbols.has_unsolved && find_lane(f, lane, node))
         return true;
     f->lacks_lanes = true;
     return family_fails(f, "no large sizes at which %s is well-typed: %s", n->op->name, reason);
@@ -289,7 +290,7 @@ static bool define_asked(struct family *f, struct lane *lane, uint32_t node)
     for (int i = 0; i < TRIES && !is_defined && is_beyond_limits(&lane->definitions[node]); i++) {
         is_defined = find_lane(f, lane, (uint32_t)f->equation->pattern->nodes.count);
         for (uint32_t n = 0; n <= node && is_defined; n++)
-            is_defined = f->assumed >> n & 1 || define_in_lane(f, lane, n);
+            is_defined = f->asked.assumed >> n & 1 || define_in_lane(f, lane, n);
     }
     return is_defined;
 }
@@ -312,10 +313,10 @@ static void bind_trees(struct family *f, struct lane *lane, uint32_t without)
     const struct equation *eq = f->equation;
     uint32_t number = 0;
     for (uint32_t v = 0; v < eq->pattern->n_variables; v++)
-        for (int a = 0; f->types[v] && a < f->types[v]->rank; a++) {
+        for (int a = 0; f->outline.types[v] && a < f->outline.types[v]->rank; a++) {
             struct type *type = &lane->variables[v];
             bool remembers = number++ != without && type->dim[a] > 1 && !(eq->plain >> v & 1);
-            if (f->remembers[v][a] == REMEMBERS_UNASKED)
+            if (f->outline.remembers[v][a] == REMEMBERS_UNASKED)
                 type->split[a] = remembers ? split_tree_join(f->arena, type->dim[a] / 2, NULL, NULL) : NULL;
         }
 }
@@ -339,9 +340,9 @@ static bool find_lane_of_equal_sizes(struct family *f, struct lane *lane)
     enum { SIZE = 12 };
     memcpy(lane->values, f->lanes[0].values, sizeof lane->values);
     for (uint32_t v = 0; v < f->equation->pattern->n_variables; v++)
-        for (int a = 0; f->types[v] && a < f->types[v]->rank; a++) {
+        for (int a = 0; f->outline.types[v] && a < f->outline.types[v]->rank; a++) {
             atom x;
-            if (poly_is_atom(f->polys, f->sizes[v][a], &x))
+            if (poly_is_atom(f->polys, f->meanings.sizes[v][a], &x))
                 lane->values[x] = SIZE;
         }
     bool is_typed = solve_values(f, lane) && bind_lane(f, lane);
@@ -355,7 +356,7 @@ bool lanes_remember_alike(struct family *f)
 {
     uint32_t n_axes = 0;
     for (uint32_t v = 0; v < f->equation->pattern->n_variables; v++)
-        n_axes += f->types[v] ? (uint32_t)f->types[v]->rank : 0;
+        n_axes += f->outline.types[v] ? (uint32_t)f->outline.types[v]->rank : 0;
     struct lane *equal = &f->lanes[LANES - 1];
     bool has_equal = find_lane_of_equal_sizes(f, equal);
     for (uint32_t without = 0; without <= n_axes; without++)
@@ -379,7 +380,7 @@ bool lanes_begin(struct family *f)
 static bool integers_are_so(struct family *f, uint32_t node, const struct lane *lane)
 {
     const struct definition *d = &lane->definitions[node];
-    const struct meaning *m = &f->meanings[node];
+    const struct meaning *m = &f->meanings.nodes[node];
     int64_t value;
     if (!have_one_form(m->definition, d))
         return false;
@@ -402,7 +403,7 @@ static bool integers_are_so(struct family *f, uint32_t node, const struct lane *
 bool lanes_agree(struct family *f)
 {
     for (uint32_t n = 0; n < f->equation->pattern->nodes.count; n++)
-        for (int l = 0; l < LANES && f->assumed >> n & 1; l++)
+        for (int l = 0; l < LANES && f->asked.assumed >> n & 1; l++)
             if (!integers_are_so(f, n, &f->lanes[l]))
                 return family_fails(f, "the definition of %s has several forms",
                                     f->equation->pattern->nodes.items[n].op->name);

@@ -14,8 +14,8 @@
 static const struct type *type_of_term(const struct family *f, term_id term)
 {
     const struct term *t = &f->equation->pattern->terms.items[term];
-    const struct typed_call *call = t->is_variable ? NULL : f->calls[t->index];
-    return t->is_variable ? f->types[t->index] : call ? typing_type(f->typing, call->outputs[t->output]) : NULL;
+    const struct typed_call *call = t->is_variable ? NULL : f->outline.calls[t->index];
+    return t->is_variable ? f->outline.types[t->index] : call ? typing_type(f->typing, call->outputs[t->output]) : NULL;
 }
 
 // An input of the node that has a type already; NULL: none.
@@ -86,12 +86,12 @@ static enum dtype choose_dtype(struct family *f, uint32_t variable)
 
 static void choose_type(struct family *f, uint32_t variable, const struct pattern_node *n)
 {
-    if (f->types[variable])
+    if (f->outline.types[variable])
         return;
     struct type *type = arena_new(f->arena, struct type);
     int rank = choose_rank(f, variable, n);
     *type = (struct type){.rank = rank, .dtype = choose_dtype(f, variable)};
-    f->types[variable] = type;
+    f->outline.types[variable] = type;
     family_add_sizes(f, variable);
 }
 
@@ -120,7 +120,7 @@ static const struct pattern_node *node_of_variable(const struct family *f, uint3
     for (uint32_t n = p->nodes.count; n-- > 0;) {
         const struct pattern_node *node = &p->nodes.items[n];
         bool is_typed = node->n_inputs == 0 || type_of_term(f, node->inputs[0]);
-        bool is_assumed = f->assumed >> n & 1;
+        bool is_assumed = f->asked.assumed >> n & 1;
         if (is_assumed && attribute_of_variable(node, variable) >= 0 && (is_typed || !any))
             any = node;
     }
@@ -220,7 +220,7 @@ static int count_transpositions(const struct family *f, term_id term, uint32_t v
 {
     const struct term *t = &f->equation->pattern->terms.items[term];
     if (t->is_variable)
-        return f->types[t->index] && f->types[t->index]->rank == 0 ? ANY_NUMBER : 0;
+        return f->outline.types[t->index] && f->outline.types[t->index]->rank == 0 ? ANY_NUMBER : 0;
     const struct pattern_node *n = &f->equation->pattern->nodes.items[t->index];
     bool transposes = operator_permutes(n->op) && n->n_inputs == 1 && attribute_of_variable(n, variable) >= 0;
     int number = transposes || operator_works_entry_by_entry(n->op) ? ANY_NUMBER : MIXED;
@@ -297,7 +297,7 @@ static bool puts_numbers(const struct operator* op)
 static bool has_types(const struct family *f, const struct attribute_term *t)
 {
     uint32_t tensors = equation_variables_of_term(t);
-    return !ANY(uint32_t, v, f->equation->pattern->n_variables, tensors >> v & 1 && !f->types[v]) &&
+    return !ANY(uint32_t, v, f->equation->pattern->n_variables, tensors >> v & 1 && !f->outline.types[v]) &&
            attribute_variables_of_term(t) == 0;
 }
 
@@ -351,9 +351,9 @@ static bool choose_attribute(struct family *f, uint32_t variable)
     const struct pattern *p = f->equation->pattern;
     const struct pattern_node *n = node_of_variable(f, variable);
     int64_t *ints = arena_array(f->arena, int64_t, MAX_RANK + 1);
-    if (f->is_chosen >> variable & 1)
+    if (f->outline.is_chosen >> variable & 1)
         return true;
-    f->is_chosen |= 1u << variable;
+    f->outline.is_chosen |= 1u << variable;
     if (!n)
         return family_fails(f, "$%s stands alone nowhere", p->attribute_variables[variable]);
     const struct attribute *a = &n->op->attributes[attribute_of_variable(n, variable)];
@@ -418,7 +418,7 @@ static bool outline_of_node(struct family *f, uint32_t node, struct outline *ret
     for (uint32_t i = 0; i < n->n_inputs; i++)
         inputs[i] = *type_of_term(f, n->inputs[i]);
     for (int i = 0; i < operator_n_attributes(n->op); i++) {
-        const struct list_of_polys *list = &f->of_node[node][i];
+        const struct list_of_polys *list = &f->meanings.of_node[node][i];
         int64_t *ints = arena_array(f->arena, int64_t, list->n + 1);
         for (uint32_t j = 0; j < list->n; j++)
             if (!poly_is_const(f->polys, list->items[j], &ints[j]) &&
@@ -435,14 +435,14 @@ static bool has_outputs_read(const struct family *f, uint32_t node)
     const struct pattern *p = f->equation->pattern;
     return !ANY(size_t, t, p->terms.count,
                 !p->terms.items[t].is_variable && p->terms.items[t].index == node &&
-                    p->terms.items[t].output >= f->calls[node]->n_outputs);
+                    p->terms.items[t].output >= f->outline.calls[node]->n_outputs);
 }
 
 // Nothing is claimed of arithmetic with integers, and no rule is applied where its operators compute any.
 static bool computes_integers(const struct family *f, uint32_t node)
 {
-    bool computes = ANY(uint32_t, i, f->calls[node]->n_outputs,
-                        dtype_is_integer(typing_type(f->typing, f->calls[node]->outputs[i])->dtype));
+    bool computes = ANY(uint32_t, i, f->outline.calls[node]->n_outputs,
+                        dtype_is_integer(typing_type(f->typing, f->outline.calls[node]->outputs[i])->dtype));
     return computes && !operator_moves_entries(f->equation->pattern->nodes.items[node].op);
 }
 
@@ -454,10 +454,10 @@ static bool type_node(struct family *f, uint32_t node)
         return false;
     if (outline.n_inputs > MAX_TYPED_INPUTS)
         return family_fails(f, "%s of many tensors", outline.op->name);
-    f->calls[node] = outline_apply(f->typing, &outline);
-    bool is_possible = f->calls[node] && has_outputs_read(f, node);
-    f->is_one_sided = f->asks && !is_possible;
-    f->is_impossible = !f->is_one_sided && (!is_possible || computes_integers(f, node));
+    f->outline.calls[node] = outline_apply(f->typing, &outline);
+    bool is_possible = f->outline.calls[node] && has_outputs_read(f, node);
+    f->asked.is_one_sided = f->asked.asks && !is_possible;
+    f->is_impossible = !f->asked.is_one_sided && (!is_possible || computes_integers(f, node));
     return is_possible && !f->is_impossible;
 }
 
@@ -480,8 +480,9 @@ static bool has_many_window_axes(const struct family *f, const term_id *side)
     const struct pattern *p = f->equation->pattern;
     node_set nodes = equation_nodes_of_side(f->equation, side);
     return ANY(uint32_t, n, p->nodes.count,
-               nodes >> n & 1 && operator_has_many_window_axes(p->nodes.items[n].op,
-                                                               typing_type(f->typing, f->calls[n]->outputs[0])->rank));
+               nodes >> n & 1 &&
+                   operator_has_many_window_axes(p->nodes.items[n].op,
+                                                 typing_type(f->typing, f->outline.calls[n]->outputs[0])->rank));
 }
 
 static bool is_left_out(const struct family *f)
@@ -493,16 +494,17 @@ static bool is_left_out(const struct family *f)
 static bool has_other_float(const struct family *f)
 {
     return ANY(uint32_t, v, f->equation->pattern->n_variables,
-               (f->types[v] && f->types[v]->dtype == OTHER_FLOAT && dtype_by_condition(f->equation, v) == DTYPE_NONE));
+               (f->outline.types[v] && f->outline.types[v]->dtype == OTHER_FLOAT &&
+                dtype_by_condition(f->equation, v) == DTYPE_NONE));
 }
 
 static bool type_nodes(struct family *f, bool are_assumed)
 {
-    f->asks = !are_assumed;
-    for (uint32_t n = 0; n < f->equation->pattern->nodes.count && !f->is_one_sided; n++)
-        if ((f->assumed >> n & 1) == are_assumed && !type_node(f, n) && !f->is_one_sided)
+    f->asked.asks = !are_assumed;
+    for (uint32_t n = 0; n < f->equation->pattern->nodes.count && !f->asked.is_one_sided; n++)
+        if ((f->asked.assumed >> n & 1) == are_assumed && !type_node(f, n) && !f->asked.is_one_sided)
             return false;
-    f->asks = false;
+    f->asked.asks = false;
     return true;
 }
 
@@ -518,7 +520,7 @@ bool family_choose_outline(struct family *f)
             return false;
     if (!type_nodes(f, false))
         return false;
-    if (f->is_one_sided)
+    if (f->asked.is_one_sided)
         return true;
     if (is_left_out(f))
         return family_is_impossible(f);

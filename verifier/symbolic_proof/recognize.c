@@ -48,8 +48,8 @@ static poly plus_number(struct polys *p, poly value, int64_t number)
 static bool is_zero_by_typing(struct family *f, poly a)
 {
     bool is_zero = false;
-    for (size_t i = 0; i < f->equal_zero.count; i++) {
-        poly known = family_resolved(f, f->equal_zero.items[i]);
+    for (size_t i = 0; i < f->symbols.equal_zero.count; i++) {
+        poly known = family_resolved(f, f->symbols.equal_zero.items[i]);
         is_zero = is_zero || known == a || known == poly_scale(f->polys, a, -1);
     }
     return is_zero;
@@ -81,9 +81,9 @@ struct known_integers known_integers_of_node(struct family *f, uint32_t node)
         for (int a = 0; a < family_type(f, &f->lanes[0], n->inputs[i])->rank; a++)
             add_known(f, &known, family_size(f, n->inputs[i], a));
     for (int i = 0; i < operator_n_attributes(n->op); i++)
-        for (uint32_t j = 0; j < f->of_node[node][i].n; j++)
-            add_known(f, &known, f->of_node[node][i].items[j]);
-    add_known(f, &known, f->cuts[node]);
+        for (uint32_t j = 0; j < f->meanings.of_node[node][i].n; j++)
+            add_known(f, &known, f->meanings.of_node[node][i].items[j]);
+    add_known(f, &known, f->meanings.cuts[node]);
     for (size_t i = 0, n_known = known.items.count; i < n_known; i++)
         add_symbols(f, &known, known.items.items[i].value);
     int rank = n->n_inputs ? family_type(f, &f->lanes[0], n->inputs[0])->rank : 0;

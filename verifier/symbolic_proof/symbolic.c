@@ -30,19 +30,19 @@ void symbolic_prover_free(struct symbolic_prover *prover)
 
 static void assume_family(struct entails *e, const struct family *f)
 {
-    for (size_t i = 0; i < f->not_negative.count; i++)
-        vec_push(&e->assumed, f->not_negative.items[i]);
-    for (uint32_t i = 0; i < f->n_symbols; i++) {
+    for (size_t i = 0; i < f->symbols.not_negative.count; i++)
+        vec_push(&e->assumed, f->symbols.not_negative.items[i]);
+    for (uint32_t i = 0; i < f->symbols.n; i++) {
         int64_t least = f->polys->atoms.items[i].least;
-        if (f->symbols[i].is_one && f->values[i] != NO_POLY && least >= 0)
-            vec_push(&e->assumed, poly_sub(f->polys, f->values[i], poly_const(f->polys, least)));
+        if (f->symbols.items[i].is_one && f->symbols.values[i] != NO_POLY && least >= 0)
+            vec_push(&e->assumed, poly_sub(f->polys, f->symbols.values[i], poly_const(f->polys, least)));
     }
 }
 
 static void assume_equations(struct entails *e, struct family *f)
 {
-    for (size_t i = 0; i < f->equal_zero.count; i++) {
-        poly zero = family_resolved(f, f->equal_zero.items[i]);
+    for (size_t i = 0; i < f->symbols.equal_zero.count; i++) {
+        poly zero = family_resolved(f, f->symbols.equal_zero.items[i]);
         if (zero == POLY_ZERO)
             continue;
         vec_push(&e->assumed, zero);
@@ -64,7 +64,7 @@ static bool is_contradictory(struct family *f, struct z3_session *z3)
 static void add_lanes(struct entails *e, const struct family *f)
 {
     for (int l = 0; l < LANES; l++)
-        points_give(&e->points, f->lanes[l].values, f->n_symbols, e->assumed.items, (uint32_t)e->assumed.count);
+        points_give(&e->points, f->lanes[l].values, f->symbols.n, e->assumed.items, (uint32_t)e->assumed.count);
 }
 
 static bool pairs_are_equal(struct family *f, struct z3_session *z3, struct symbolic_proof *proof)
@@ -95,13 +95,14 @@ static void print_family(struct text *out, const struct family *f)
     const struct pattern *p = f->equation->pattern;
     text_add(out, " (at");
     for (uint32_t v = 0; v < p->n_variables; v++)
-        if (f->types[v])
-            text_printf(out, " ?%s %s rank %d", p->variables[v], dtype_name(f->types[v]->dtype), f->types[v]->rank);
+        if (f->outline.types[v])
+            text_printf(out, " ?%s %s rank %d", p->variables[v], dtype_name(f->outline.types[v]->dtype),
+                        f->outline.types[v]->rank);
     for (uint32_t v = 0; v < p->n_attribute_variables; v++) {
         int64_t number;
         text_printf(out, " $%s", p->attribute_variables[v]);
-        for (uint32_t i = 0; f->is_chosen >> v & 1 && i < f->attributes[v].n; i++)
-            if (poly_is_const(f->polys, f->attributes[v].items[i], &number))
+        for (uint32_t i = 0; f->outline.is_chosen >> v & 1 && i < f->meanings.attributes[v].n; i++)
+            if (poly_is_const(f->polys, f->meanings.attributes[v].items[i], &number))
                 text_printf(out, " %lld", (long long)number);
             else
                 text_add(out, " _");
@@ -112,12 +113,12 @@ static void print_family(struct text *out, const struct family *f)
 static bool all_follow(struct entails *e, struct family *f)
 {
     bool follow = true;
-    const poly *known = f->not_negative.items;
-    uint32_t n_known = (uint32_t)f->not_negative.count;
-    for (size_t i = 0; i < f->asked_zero.count && follow; i++)
-        follow = entails_equal(e, known, n_known, f->asked_zero.items[i], POLY_ZERO);
-    for (size_t i = 0; i < f->asked_not_negative.count && follow; i++)
-        follow = entails(e, known, n_known, f->asked_not_negative.items[i]);
+    const poly *known = f->symbols.not_negative.items;
+    uint32_t n_known = (uint32_t)f->symbols.not_negative.count;
+    for (size_t i = 0; i < f->asked.zero.count && follow; i++)
+        follow = entails_equal(e, known, n_known, f->asked.zero.items[i], POLY_ZERO);
+    for (size_t i = 0; i < f->asked.not_negative.count && follow; i++)
+        follow = entails(e, known, n_known, f->asked.not_negative.items[i]);
     return (follow && !f->polys->has_failed) || family_fails(f, "one side alone may be well-typed");
 }
 
@@ -125,7 +126,7 @@ static bool all_follow(struct entails *e, struct family *f)
 static bool others_are_typed(struct family *f, struct z3_session *z3)
 {
     struct entails e;
-    if (f->is_one_sided)
+    if (f->asked.is_one_sided)
         return family_fails(f, "one side alone is well-typed");
     if (!family_ask_typing(f) || !lanes_remember_alike(f))
         return false;

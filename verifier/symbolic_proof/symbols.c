@@ -13,44 +13,33 @@ static poly symbol_add(struct family *f, struct symbol s, int64_t least)
         return POLY_ZERO;
     }
     atom x = atom_symbol(f->polys, least);
-    for (; f->n_symbols <= x; f->n_symbols++) {
-        f->values[f->n_symbols] = NO_POLY;
-        f->symbols[f->n_symbols] = (struct symbol){0};
+    for (; f->symbols.n <= x; f->symbols.n++) {
+        f->symbols.values[f->symbols.n] = NO_POLY;
+        f->symbols.items[f->symbols.n] = (struct symbol){0};
     }
-    f->symbols[x] = s;
-    f->symbols[x].is_one = true;
+    f->symbols.items[x] = s;
+    f->symbols.items[x].is_one = true;
     return poly_of_atom(f->polys, x);
 }
 
 #define MANY_AXES 6   // of tensors
-// Numbers that are tried in lanes: strides, pads and dilations stay well below kernels, and these below images. With
-// many axes all are smaller, as no tensor has more than MAX_ELEMENTS entries.
-static struct symbol symbol_of_role(enum attribute_role role, bool has_many_axes, uint32_t n)
-{
-    switch (role) {
-    case ROLE_STEP:
-        return (struct symbol){.low = 2, .high = n >= MANY_AXES ? 4 : 9};
-    case ROLE_START:
-    case ROLE_SIZE:
-    case ROLE_GAPS:
-        return (struct symbol){.low = 2, .high = n >= MANY_AXES ? 9 : 40};
-    case ROLE_PADS:
-        return (struct symbol){.low = 2, .high = n >= 2 * MANY_AXES ? 9 : 40};
-    case ROLE_STRIDE:
-    case ROLE_DILATION:
-        return (struct symbol){.low = 2, .high = has_many_axes ? 4 : 20};
-    case ROLE_GROUPS:
-    case ROLE_MERGED_GROUPS:
-        return (struct symbol){.low = 2, .high = 20};
-    case ROLE_WINDOW_PADS:
-        return has_many_axes ? (struct symbol){.low = 1, .high = 4}
-                             : (struct symbol){.low = 1, .high = 20, .far = 3000};
-    case ROLE_KERNEL:
-        return has_many_axes ? (struct symbol){.low = 5, .high = 9} : (struct symbol){.low = 21, .high = 61};
-    default:
-        return (struct symbol){.low = 2, .high = has_many_axes ? 30 : 60};
-    }
-}
+// Numbers that are tried in lanes, with few axes and with many: strides, pads and dilations stay well below kernels,
+// and these below images. With many axes all are smaller, as no tensor has more than MAX_ELEMENTS entries.
+static const struct symbol symbols_of_roles[][2] = {
+    [ROLE_STEP] = {{.low = 2, .high = 9}, {.low = 2, .high = 4}},
+    [ROLE_START] = {{.low = 2, .high = 40}, {.low = 2, .high = 9}},
+    [ROLE_SIZE] = {{.low = 2, .high = 40}, {.low = 2, .high = 9}},
+    [ROLE_GAPS] = {{.low = 2, .high = 40}, {.low = 2, .high = 9}},
+    [ROLE_PADS] = {{.low = 2, .high = 40}, {.low = 2, .high = 9}},
+    [ROLE_STRIDE] = {{.low = 2, .high = 20}, {.low = 2, .high = 4}},
+    [ROLE_DILATION] = {{.low = 2, .high = 20}, {.low = 2, .high = 4}},
+    [ROLE_GROUPS] = {{.low = 2, .high = 20}, {.low = 2, .high = 20}},
+    [ROLE_MERGED_GROUPS] = {{.low = 2, .high = 20}, {.low = 2, .high = 20}},
+    [ROLE_WINDOW_PADS] = {{.low = 1, .high = 20, .far = 3000}, {.low = 1, .high = 4}},
+    [ROLE_KERNEL] = {{.low = 21, .high = 61}, {.low = 5, .high = 9}},
+    [ROLE_SHAPE] = {{.low = 2, .high = 60}, {.low = 2, .high = 30}},
+    [ROLE_PART_SIZES] = {{.low = 2, .high = 60}, {.low = 2, .high = 30}},
+};
 
 static bool has_windows(const struct pattern *p)
 {
@@ -71,9 +60,9 @@ static struct symbol symbol_of_size(const struct family *f, uint32_t variable, i
 
 void family_add_sizes(struct family *f, uint32_t variable)
 {
-    const struct type *type = f->types[variable];
+    const struct type *type = f->outline.types[variable];
     for (int axis = 0; axis < type->rank; axis++)
-        f->sizes[variable][axis] = symbol_add(f, symbol_of_size(f, variable, type->rank, axis), 1);
+        f->meanings.sizes[variable][axis] = symbol_add(f, symbol_of_size(f, variable, type->rank, axis), 1);
 }
 
 static bool is_positive_list(const struct attribute_term *t, int64_t least)
@@ -96,24 +85,26 @@ static bool is_at_least_by_condition(const struct equation *eq, uint32_t variabl
 }
 
 // Steps are at least 1 or at most -1, which are families of their own; pads are of any sign where no condition says it.
-static poly entry_of_role(struct family *f, uint32_t variable, enum attribute_role role, bool has_many_axes, uint32_t n)
+static poly entry_of_role(struct family *f, uint32_t variable, enum attribute_role role, bool has_many_axes)
 {
     int64_t least = role == ROLE_STEP ? 1 : attribute_roles[role].least;
     if (role == ROLE_PADS && is_at_least_by_condition(f->equation, variable, 0))
         least = 0;
     bool is_negative =
         role == ROLE_STEP && !is_at_least_by_condition(f->equation, variable, 1) && choose(f->choices, 2);
-    poly entry = symbol_add(f, symbol_of_role(role, has_many_axes, n), least);
+    poly entry = symbol_add(f, symbols_of_roles[role][has_many_axes], least);
     return is_negative ? poly_scale(f->polys, entry, -1) : entry;
 }
 
 void family_add_list(struct family *f, uint32_t variable, enum attribute_role role, uint32_t n, const int64_t *ints)
 {
-    bool has_many_axes = n >= (role == ROLE_WINDOW_PADS ? 2 : 1) * (MANY_AXES - 2);
+    const struct attribute_role_info *info = &attribute_roles[role];
+    uint32_t many = info->is_of_window || !info->per_axis ? MANY_AXES - 2 : MANY_AXES;
+    bool has_many_axes = n >= (info->per_axis == 2 ? 2 : 1) * many;
     poly *items = arena_array(f->arena, poly, n + 1);
     for (uint32_t i = 0; i < n; i++)
-        items[i] = ints ? poly_const(f->polys, ints[i]) : entry_of_role(f, variable, role, has_many_axes, n);
-    f->attributes[variable] = (struct list_of_polys){n, items};
+        items[i] = ints ? poly_const(f->polys, ints[i]) : entry_of_role(f, variable, role, has_many_axes);
+    f->meanings.attributes[variable] = (struct list_of_polys){n, items};
 }
 
 // Numbers of what is left over: as large as sizes allow with so many axes.
@@ -121,17 +112,19 @@ static int64_t largest_rest(const struct family *f)
 {
     int rank = 0;
     for (uint32_t v = 0; v < f->equation->pattern->n_variables; v++)
-        rank = f->types[v] && f->types[v]->rank > rank ? f->types[v]->rank : rank;
+        rank = f->outline.types[v] && f->outline.types[v]->rank > rank ? f->outline.types[v]->rank : rank;
     for (uint32_t v = 0; v < f->equation->pattern->n_attribute_variables; v++)
-        rank = f->is_chosen >> v & 1 && (int)f->attributes[v].n > rank ? (int)f->attributes[v].n : rank;
+        rank = f->outline.is_chosen >> v & 1 && (int)f->meanings.attributes[v].n > rank
+                   ? (int)f->meanings.attributes[v].n
+                   : rank;
     return rank >= MANY_AXES ? 9 : rank > 4 ? 60 : 300;
 }
 
 static poly symbol_asked_by(struct family *f, const void *asked_by, uint32_t entry, int64_t least, int64_t high)
 {
-    for (uint32_t i = 0; i < f->n_symbols; i++)
-        if (f->symbols[i].asked_by == asked_by && f->symbols[i].entry == entry)
-            return f->values[i] == NO_POLY ? poly_of_atom(f->polys, i) : f->values[i];
+    for (uint32_t i = 0; i < f->symbols.n; i++)
+        if (f->symbols.items[i].asked_by == asked_by && f->symbols.items[i].entry == entry)
+            return f->symbols.values[i] == NO_POLY ? poly_of_atom(f->polys, i) : f->symbols.values[i];
     struct symbol s = {.entry = entry, .asked_by = asked_by, .low = 2, .high = high};
     return symbol_add(f, s, least);
 }
@@ -141,7 +134,7 @@ poly family_exact_quotient(struct family *f, poly a, poly b, const void *asked_b
     poly quotient;
     if (poly_divide(f->polys, a, b, &quotient))
         return quotient;
-    if (f->asks) {
+    if (f->asked.asks) {
         family_equal(f, poly_mod(f->polys, a, b), POLY_ZERO);
         return poly_floor(f->polys, a, b);
     }
@@ -153,8 +146,8 @@ poly family_exact_quotient(struct family *f, poly a, poly b, const void *asked_b
 void family_at_least_zero(struct family *f, poly a, const void *asked_by, uint32_t entry)
 {
     int64_t number;
-    poly resolved = a == NO_POLY || f->asks ? a : family_resolved(f, a);
-    if (resolved == NO_POLY || f->asks || poly_is_const(f->polys, resolved, &number))
+    poly resolved = a == NO_POLY || f->asked.asks ? a : family_resolved(f, a);
+    if (resolved == NO_POLY || f->asked.asks || poly_is_const(f->polys, resolved, &number))
         family_not_negative(f, resolved);
     else if (!poly_is_never_less(f->polys, resolved, POLY_ZERO))
         family_equal(f, resolved, symbol_asked_by(f, asked_by, entry, 0, largest_rest(f)));
@@ -162,9 +155,9 @@ void family_at_least_zero(struct family *f, poly a, const void *asked_by, uint32
 
 poly family_remembered_cut(struct family *f, uint32_t variable, int axis)
 {
-    const void *asked_by = &f->remembers[variable][axis];
+    const void *asked_by = &f->outline.remembers[variable][axis];
     poly first = symbol_asked_by(f, asked_by, 0, 1, 40), second = symbol_asked_by(f, asked_by, 1, 1, 40);
-    family_equal(f, f->sizes[variable][axis], poly_add(f->polys, first, second));
+    family_equal(f, f->meanings.sizes[variable][axis], poly_add(f->polys, first, second));
     return first;
 }
 
@@ -208,18 +201,18 @@ static bool solve_for(struct family *f, poly equation, const struct monomial *m,
 static void define_symbol(struct family *f, atom x, poly value)
 {
     poly map[MOST_SYMBOLS];
-    for (uint32_t i = 0; i < f->n_symbols; i++)
+    for (uint32_t i = 0; i < f->symbols.n; i++)
         map[i] = NO_POLY;
     map[x] = value;
-    f->values[x] = value;
-    for (uint32_t i = 0; i < f->n_symbols; i++)
-        if (i != x && f->values[i] != NO_POLY)
-            f->values[i] = poly_substitute(f->polys, f->values[i], map, f->n_symbols);
+    f->symbols.values[x] = value;
+    for (uint32_t i = 0; i < f->symbols.n; i++)
+        if (i != x && f->symbols.values[i] != NO_POLY)
+            f->symbols.values[i] = poly_substitute(f->polys, f->symbols.values[i], map, f->symbols.n);
 }
 
 poly family_resolved(struct family *f, poly a)
 {
-    return poly_substitute(f->polys, a, f->values, f->n_symbols);
+    return poly_substitute(f->polys, a, f->symbols.values, f->symbols.n);
 }
 
 // A sum of numbers that are not negative is 0 where all are, and a product of positive integers is 1 where all are.
@@ -245,12 +238,12 @@ static bool solve_extreme(struct family *f, poly equation)
 // The symbol that others are added up to, or multiplied, rather than one that is a difference: sizes are positive.
 void family_equal(struct family *f, poly a, poly b)
 {
-    if (f->asks && (a == NO_POLY || b == NO_POLY))
+    if (f->asked.asks && (a == NO_POLY || b == NO_POLY))
         family_fails(f, "a size that is no known polynomial");
     if (a == NO_POLY || b == NO_POLY)
         return;
-    if (f->asks) {
-        vec_push(&f->asked_zero, family_resolved(f, poly_sub(f->polys, a, b)));
+    if (f->asked.asks) {
+        vec_push(&f->asked.zero, family_resolved(f, poly_sub(f->polys, a, b)));
         return;
     }
     poly equation = without_common_factor(f, family_resolved(f, poly_sub(f->polys, a, b)));
@@ -265,9 +258,9 @@ void family_equal(struct family *f, poly a, poly b)
         f->is_impossible = true;
         return;
     }
-    vec_push(&f->equal_zero, equation);
+    vec_push(&f->symbols.equal_zero, equation);
     if (solve_extreme(f, equation)) {
-        f->has_new_equations = true;
+        f->symbols.has_new_equations = true;
         return;
     }
     for (uint32_t i = 0; i < v.n; i++)
@@ -277,11 +270,11 @@ void family_equal(struct family *f, poly a, poly b)
             best_value = value;
         }
     if (best_value == NO_POLY) {
-        f->has_unsolved = true;   // another one may solve it
+        f->symbols.has_unsolved = true;   // another one may solve it
         return;
     }
     define_symbol(f, best, best_value);
-    f->has_new_equations = true;
+    f->symbols.has_new_equations = true;
 }
 
 #define FEW_VALUES 5
@@ -305,16 +298,16 @@ static bool try_few_values(struct family *f, poly a)
 void family_not_negative(struct family *f, poly a)
 {
     int64_t number;
-    if (f->asks && a == NO_POLY)
+    if (f->asked.asks && a == NO_POLY)
         family_fails(f, "a size that is no known polynomial");
     if (a == NO_POLY)
         return;
-    if (f->asks) {
-        vec_push(&f->asked_not_negative, family_resolved(f, a));
+    if (f->asked.asks) {
+        vec_push(&f->asked.not_negative, family_resolved(f, a));
         return;
     }
     if (poly_is_const(f->polys, a, &number))
         f->is_impossible = f->is_impossible || number < 0;
     else if (!try_few_values(f, family_resolved(f, a)))
-        vec_push(&f->not_negative, a);
+        vec_push(&f->symbols.not_negative, a);
 }

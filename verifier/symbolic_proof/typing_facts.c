@@ -13,7 +13,7 @@ static int rank_of(const struct family *f, term_id term)
 // A fact about sizes of no known form: nothing is assumed, and nothing is shown.
 static void is_lost(struct family *f)
 {
-    if (f->asks)
+    if (f->asked.asks)
         family_fails(f, "sizes of no known form");
 }
 
@@ -50,7 +50,7 @@ static void are_multiplied(struct family *f, const struct pattern_node *n)
 static poly attribute_entry(const struct family *f, uint32_t node, enum attribute_role role, uint32_t entry)
 {
     int i = operator_find_role(f->equation->pattern->nodes.items[node].op, role);
-    return i >= 0 && entry < f->of_node[node][i].n ? f->of_node[node][i].items[entry] : NO_POLY;
+    return i >= 0 && entry < f->meanings.of_node[node][i].n ? f->meanings.of_node[node][i].items[entry] : NO_POLY;
 }
 
 // The channels are those of the kernel in each group, and groups divide the filters.
@@ -64,7 +64,7 @@ static void are_convolved(struct family *f, uint32_t node)
         return;
     }
     family_equal(f, family_size(f, n->inputs[0], 1), poly_mul(f->polys, groups, channels));
-    if (!f->has_new_equations)
+    if (!f->symbols.has_new_equations)
         family_exact_quotient(f, filters, groups, n, 0);
 }
 
@@ -79,14 +79,14 @@ static void are_merged(struct family *f, uint32_t node)
         return;
     }
     family_exact_quotient(f, groups, count, n, 0);
-    if (!f->has_new_equations)
+    if (!f->symbols.has_new_equations)
         family_exact_quotient(f, filters, groups, n, 1);
 }
 
 // An axis is repeated where its size is 1, and is what it was elsewhere; where it may be either, both are tried.
 static void axis_is_repeated(struct family *f, uint32_t node, int axis, poly size, poly wanted)
 {
-    uint8_t *repeats = &f->repeats[node][axis];
+    uint8_t *repeats = &f->outline.repeats[node][axis];
     poly one = poly_const(f->polys, 1);
     if (size == NO_POLY || wanted == NO_POLY) {
         is_lost(f);
@@ -94,7 +94,7 @@ static void axis_is_repeated(struct family *f, uint32_t node, int axis, poly siz
     }
     if (size == wanted || size == one)
         return;
-    if (*repeats == REPEATS_UNASKED && f->asks)
+    if (*repeats == REPEATS_UNASKED && f->asked.asks)
         *repeats = REPEATS_NONE;
     if (*repeats == REPEATS_UNASKED)
         *repeats = choose(f->choices, 2) ? REPEATS_ONE : REPEATS_NONE;
@@ -105,7 +105,7 @@ static void is_repeated(struct family *f, uint32_t node)
 {
     const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
     int rank = rank_of(f, n->inputs[0]), shape = operator_find_role(n->op, ROLE_SHAPE);
-    int added = (int)f->of_node[node][shape].n - rank;
+    int added = (int)f->meanings.of_node[node][shape].n - rank;
     for (int a = 0; a < rank && added >= 0; a++)
         axis_is_repeated(f, node, a, family_size(f, n->inputs[0], a),
                          attribute_entry(f, node, ROLE_SHAPE, (uint32_t)(added + a)));
@@ -114,7 +114,7 @@ static void is_repeated(struct family *f, uint32_t node)
 poly family_entry_or(struct family *f, uint32_t node, enum attribute_role role, int entry, int64_t standard)
 {
     int i = operator_find_role(f->equation->pattern->nodes.items[node].op, role);
-    const struct list_of_polys *list = i < 0 ? NULL : &f->of_node[node][i];
+    const struct list_of_polys *list = i < 0 ? NULL : &f->meanings.of_node[node][i];
     return list && entry < (int)list->n ? list->items[entry] : poly_const(f->polys, standard);
 }
 
@@ -229,8 +229,8 @@ static void is_viewed(struct family *f, uint32_t node)
             is_lost(f);
             return;
         }
-    for (uint32_t i = 0; i < f->of_node[node][shape].n; i++)
-        if (!multiply_sizes(f, f->of_node[node][shape].items[i], &of_z, &after)) {
+    for (uint32_t i = 0; i < f->meanings.of_node[node][shape].n; i++)
+        if (!multiply_sizes(f, f->meanings.of_node[node][shape].items[i], &of_z, &after)) {
             is_lost(f);
             return;
         }
@@ -289,7 +289,7 @@ static void follow_index(struct family *f, uint32_t node, int stage, int axis, c
                          struct ways *ways)
 {
     const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
-    const struct meaning *m = &f->meanings[node];
+    const struct meaning *m = &f->meanings.nodes[node];
     expr index = m->definition->indices.items[read->a + (expr)i];
     bool mentions = false;
     uint32_t variable = m->definition->stages[stage].first_variable + (uint32_t)axis;
@@ -305,7 +305,7 @@ static void follow_index(struct family *f, uint32_t node, int stage, int axis, c
 
 static void equate_cuts_of_inputs(struct family *f, uint32_t node, uint32_t output, int axis, struct ways *ways)
 {
-    const struct definition *d = f->meanings[node].definition;
+    const struct definition *d = f->meanings.nodes[node].definition;
     if (d->is_data_dependent) {
         ways->is_lost = true;
         return;
@@ -317,8 +317,8 @@ static void equate_cuts_of_inputs(struct family *f, uint32_t node, uint32_t outp
 
 static void equate_cut_of_variable(struct family *f, uint32_t variable, int axis, struct ways *ways)
 {
-    uint8_t *remembers = &f->remembers[variable][axis];
-    if (f->equation->plain >> variable & 1 || (f->asks && *remembers == REMEMBERS_UNASKED))
+    uint8_t *remembers = &f->outline.remembers[variable][axis];
+    if (f->equation->plain >> variable & 1 || (f->asked.asks && *remembers == REMEMBERS_UNASKED))
         *remembers = REMEMBERS_NOTHING;
     if (*remembers == REMEMBERS_UNASKED)
         *remembers = choose(f->choices, 2) ? REMEMBERS_CUT : REMEMBERS_NOTHING;
@@ -350,8 +350,8 @@ static void is_cut_where_joined(struct family *f, uint32_t node, int axis)
 {
     struct ways ways = {.cut = NO_POLY};
     equate_cuts(f, f->equation->pattern->nodes.items[node].inputs[0], axis, &ways);
-    f->cuts[node] = ways.cut == NO_POLY ? POLY_ZERO : ways.cut;
-    if (ways.leads_to_nothing || (ways.cut == NO_POLY && !ways.is_lost) || (f->asks && ways.is_lost))
+    f->meanings.cuts[node] = ways.cut == NO_POLY ? POLY_ZERO : ways.cut;
+    if (ways.leads_to_nothing || (ways.cut == NO_POLY && !ways.is_lost) || (f->asked.asks && ways.is_lost))
         family_is_impossible(f);
 }
 
@@ -359,7 +359,7 @@ static void is_cut(struct family *f, uint32_t node)
 {
     const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
     int sizes = operator_find_role(n->op, ROLE_PART_SIZES);
-    const struct list_of_polys *parts = &f->of_node[node][sizes];
+    const struct list_of_polys *parts = &f->meanings.of_node[node][sizes];
     poly axis = attribute_entry(f, node, ROLE_AXIS, 0), sum = POLY_ZERO;
     int64_t place;
     if (axis == NO_POLY || !poly_is_const(f->polys, axis, &place) || place < 0 || place >= rank_of(f, n->inputs[0])) {
@@ -380,7 +380,7 @@ static bool constant_is_defined(struct family *f, uint32_t node, struct definiti
     const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
     struct attribute_value attributes[MAX_ATTRIBUTES];
     for (int i = 0; i < operator_n_attributes(n->op); i++) {
-        const struct list_of_polys *list = &f->of_node[node][i];
+        const struct list_of_polys *list = &f->meanings.of_node[node][i];
         int64_t *ints = arena_array(f->arena, int64_t, list->n + 1);
         bool is_shape = n->op->attributes[i].role == ROLE_SHAPE;
         for (uint32_t j = 0; j < list->n; j++)
@@ -414,7 +414,7 @@ static bool find_asked_size(struct family *f, uint32_t node, struct definition *
 static void is_constant(struct family *f, uint32_t node)
 {
     const struct list_of_polys *shape =
-        &f->of_node[node][operator_find_role(f->equation->pattern->nodes.items[node].op, ROLE_SHAPE)];
+        &f->meanings.of_node[node][operator_find_role(f->equation->pattern->nodes.items[node].op, ROLE_SHAPE)];
     struct definition d FREED_BY(definition_free) = {0};
     if (shape->n > MAX_RANK) {
         is_lost(f);
@@ -427,7 +427,7 @@ static void is_constant(struct family *f, uint32_t node)
     poly one = poly_const(f->polys, 1);
     if (is_pair)
         family_equal(f, shape->items[0], shape->items[1]);
-    for (uint32_t i = 0; i < shape->n && !f->has_new_equations; i++) {
+    for (uint32_t i = 0; i < shape->n && !f->symbols.has_new_equations; i++) {
         enum asked_size asked;
         if (!find_asked_size(f, node, &d, i, is_pair && i < 2, &asked))
             is_lost(f);

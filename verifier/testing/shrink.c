@@ -90,7 +90,8 @@ static bool is_difference(enum comparison c)
     return c != COMPARISON_EQUAL && c != COMPARISON_BOTH_ILL_TYPED && c != COMPARISON_TOO_LARGE;
 }
 
-void instance_round(struct instance *in, struct difference *difference)
+// Another value at small integers, where the sides of `in` differ at some, in place of *difference.
+static void round_to_integers(struct instance *in, struct difference *difference)
 {
     struct difference at_integers;
     bool is_rounded = difference->kind != COMPARISON_OTHER_VALUE;
@@ -194,5 +195,5 @@ void instance_shrink(struct instance *in, struct difference *difference, enum wa
         ;
     *in = s.best;
     *difference = s.difference;
-    instance_round(in, difference);
+    round_to_integers(in, difference);
 }

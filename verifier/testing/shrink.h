@@ -3,8 +3,6 @@
 #include "instances/enumerate.h"
 #include "verifier/testing/comparison.h"
 
-// Another value at small integers, where the sides of `in` differ at some, in place of *difference.
-void instance_round(struct instance *in, struct difference *difference);
 // The sides of `in`, which was searched by `wanted`, differ as *difference says. Both become those of an instance of
 // the same element types with fewer axes, smaller sizes and attributes, at small integers where these tell them apart,
 // or stay as they are. The work is bounded by counts, and what is found depends on the instance alone.

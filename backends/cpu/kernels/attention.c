@@ -115,8 +115,8 @@ static bool define_tile(struct cpu_attention *a, int tile, const struct step_req
                                   .results = z->dim[z->rank - 1],
                                   .source = image_of(x->rank, x->stride, machine->lanes),
                                   .target = image_of(z->rank, z->stride, machine->lanes),
-                                  .has_relu = cpu_has_activation(r->plan->graph, s),
-                                  .epilogue = l};
+                                  .epilogue.has_relu = cpu_has_activation(r->plan->graph, s),
+                                  .epilogue.loop = l};
     a->loops[tile] = l;
     a->definition.column[tile] = y->stride[y->rank - 1];
     a->definition.row[tile] = y->stride[y->rank - 2];
@@ -128,7 +128,7 @@ static bool define_tile(struct cpu_attention *a, int tile, const struct step_req
             return false;
         operands[i] = image_of(l->rank, l->operands[i].stride, machine->lanes);
     }
-    d->operands = operands;
+    d->epilogue.operands = operands;
     return l->rank == z->rank && stands_so(&l->results[0].to, z) && !x->block && !y->block && !z->block;
 }
 

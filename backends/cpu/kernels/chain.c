@@ -7,7 +7,6 @@
 #include "backends/cpu/kernels/tile.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/ways.h"
-#include "backends/planning/plan_memory.h"
 #include "core/text/text.h"
 #include <string.h>
 

@@ -54,7 +54,7 @@ static void pack_part(void *argument, int part, int parts)
 static bool describe_packing(const struct tile_step *s, struct packing *ret_packing)
 {
     const struct tile_definition *d = &s->definition;
-    int64_t width = (int64_t)s->schedule.vectors * d->lanes, c = d->channels, row = d->kernel[1] * c * width;
+    int64_t width = (int64_t)s->schedule.vectors * d->lanes, c = d->channels, row = d->window.kernel[1] * c * width;
     if (d->groups > 1 || d->results % width != 0)
         return false;
     if (s->is_product)
@@ -66,9 +66,9 @@ static bool describe_packing(const struct tile_step *s, struct packing *ret_pack
                                         .blocks = {{1, width}}};
     else
         *ret_packing = (struct packing){.rank = 4,
-                                        .dim = {d->results, c, d->kernel[0], d->kernel[1]},
-                                        .padded = {d->results, c, d->kernel[0], d->kernel[1]},
-                                        .stride = {d->kernel[0] * row, width, row, c * width},
+                                        .dim = {d->results, c, d->window.kernel[0], d->window.kernel[1]},
+                                        .padded = {d->results, c, d->window.kernel[0], d->window.kernel[1]},
+                                        .stride = {d->window.kernel[0] * row, width, row, c * width},
                                         .n_blocks = 1,
                                         .blocks = {{0, width}}};
     return true;
@@ -122,7 +122,7 @@ static void *prepare(const struct step_request *r)
 {
     struct tile_kernel *k = arena_new(r->arena, struct tile_kernel);
     struct tile_step *s = &k->step;
-    const char *schedule = strchr(r->step->choice, ' ');
+    const char *schedule = strchr(r->step->way.choice, ' ');
     if (!schedule || !tile_schedule_parse(schedule + 1, &s->schedule) ||
         !cpu_tile_define_whole(s, r->backend, r->plan, r->step, r->arena) || !narrow_as_scheduled(s) ||
         !tile_suits(&s->definition, &s->schedule) || r->step->operands[CPU_PACKED_OPERAND].block || !find_kernel(k, r))

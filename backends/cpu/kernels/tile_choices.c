@@ -45,7 +45,7 @@ static void add_lanewise(choice_list *list, const struct tile_definition *d)
 // In nearly equal shares.
 static int64_t tiles_that_stay(const struct tile_definition *d, int pixels)
 {
-    int64_t bytes = pixels * d->stride[0] * d->stride[1] * d->channels * (int64_t)sizeof(float);
+    int64_t bytes = pixels * d->window.stride[0] * d->window.stride[1] * d->channels * (int64_t)sizeof(float);
     int64_t most = bytes * FEWEST_TILES < SOURCE_BYTES ? SOURCE_BYTES / bytes : FEWEST_TILES;
     int64_t all = d->images * d->result_height * divide_up(d->result_width, pixels);
     return divide_up(all, divide_up(all, most));
@@ -83,8 +83,9 @@ static bool is_worth_generating(const struct cpu_backend *b, const struct tile_d
     bool is_thin = d->channels <= FEW_CHANNELS || d->results <= FEW_CHANNELS;
     bool is_in_blocks = d->source.pixel == d->lanes && d->source.block != d->lanes;
     return d->channels < d->lanes || d->groups > 1 || pixels_of(d) <= FEW_PIXELS ||
-           (d->epilogue && cpu_loop_has_functions(d->epilogue)) ||
-           (d->kernel[0] * d->kernel[1] == 1 && (is_thin || is_in_blocks || !b->base.measuring.has_small_model));
+           (d->epilogue.loop && cpu_loop_has_functions(d->epilogue.loop)) ||
+           (d->window.kernel[0] * d->window.kernel[1] == 1 &&
+            (is_thin || is_in_blocks || !b->base.measuring.has_small_model));
 }
 
 void cpu_tile_list(const struct cpu_backend *b, const struct plan *plan, const struct step *step, choice_list *list)

@@ -9,7 +9,6 @@
 #include "backends/cpu/ways.h"
 #include "backends/generated/schedule_spaces.h"
 #include "backends/limits.def"
-#include "backends/planning/plan_memory.h"
 #include "core/text/text.h"
 #include <math.h>
 #include <stdio.h>
@@ -76,7 +75,7 @@ static void list_strassen(const struct tile_definition *d, int64_t pixels, choic
 static double products_of(const struct tile_definition *d, int m)
 {
     struct winograd_schedule s = {m, MORE_TILES};
-    int window = d->kernel[0] > d->kernel[1] ? d->kernel[0] : d->kernel[1];
+    int window = d->window.kernel[0] > d->window.kernel[1] ? d->window.kernel[0] : d->window.kernel[1];
     return m <= window + 2 && winograd_suits(d, &s) ? (double)winograd_tiles(d, &s) * winograd_places(d, &s) : INFINITY;
 }
 
@@ -99,11 +98,11 @@ static void list_others(const struct tile_definition *d, choice_list *list)
 static void list_of(const struct tile_definition *d, choice_list *list)
 {
     int64_t pixels = d->images * d->result_height * d->result_width;
-    if (d->kernel[0] == 1 && d->kernel[1] == 1) {
+    if (d->window.kernel[0] == 1 && d->window.kernel[1] == 1) {
         list_strassen(d, pixels, list);
         return;
     }
-    if (d->kernel[0] != 3 || d->kernel[1] != 3) {
+    if (d->window.kernel[0] != 3 || d->window.kernel[1] != 3) {
         list_others(d, list);
         return;
     }
@@ -178,8 +177,9 @@ static bool pack_weights(struct winograd_kernel *k, const struct step_request *r
     const struct tile_definition *d = &k->base.step.definition;
     struct packing_run p = {.kernel = k, .plain = (const float *)address_of_view(r->memory, w)};
     cpu_tile_weight_distances(r->step, p.distances);
-    bool is_one = d->kernel[0] == 1 && d->kernel[1] == 1;
-    if (w->block || !(is_one || (p.distances[3] == 1 && p.distances[2] == d->kernel[1])) || !cpu_provide_plain(r))
+    bool is_one = d->window.kernel[0] == 1 && d->window.kernel[1] == 1;
+    if (w->block || !(is_one || (p.distances[3] == 1 && p.distances[2] == d->window.kernel[1])) ||
+        !cpu_provide_plain(r))
         return false;
     k->base.weights_floats = winograd_weights_floats(d, &k->schedule);
     k->base.weights = arena_alloc(r->arena, k->base.weights_floats * sizeof(float), 64);
@@ -192,7 +192,7 @@ static void *prepare(const struct step_request *r)
     struct winograd_kernel *k = arena_new(r->arena, struct winograd_kernel);
     struct tile_step *s = &k->base.step;
     TEXT(text);
-    if (!parse(k, r->step->choice) || !define(k, r->backend, r->plan, r->step, r->arena) ||
+    if (!parse(k, r->step->way.choice) || !define(k, r->backend, r->plan, r->step, r->arena) ||
         !winograd_suits(&s->definition, &k->schedule))
         return NULL;
     winograd_print(&text, &s->definition, &k->schedule);

@@ -3,7 +3,6 @@
 
 #include "backends/generated/tile_arguments.h"
 #include "backends/generated/tile_text.h"
-#include "backends/generated/vector_text.h"
 #include "backends/planning/plan.h"
 #include "core/numbers/integers.h"
 #include "core/text/text.h"
@@ -24,7 +23,7 @@ enum { OWN_NUMBERS(OWN_NUMBER) OWN_N_NUMBERS };   // then the distances of rows 
 
 static int n_operands(const struct tile_definition *d)
 {
-    return d->epilogue ? d->epilogue->n_operands - 1 : 0;
+    return d->epilogue.loop ? d->epilogue.loop->n_operands - 1 : 0;
 }
 
 static struct tile_image rows_within(const struct tile_definition *d)
@@ -38,11 +37,11 @@ static bool complete_tile(struct tile_definition *d, struct tile_schedule *s, in
     d->images = d->groups = d->height = d->result_height = 1;
     d->width = d->result_width = rows;
     for (int i = 0; i < 2; i++) {
-        d->kernel[i] = d->stride[i] = d->dilation[i] = 1;
-        d->pad[i] = 0;
+        d->window.kernel[i] = d->window.stride[i] = d->window.dilation[i] = 1;
+        d->window.pad[i] = 0;
     }
     *s = (struct tile_schedule){(d->registers - SPARE_REGISTERS) / q, q, 1};
-    return tile_suits(d, s) && (!d->epilogue || tile_takes_epilogue(d));
+    return tile_suits(d, s) && (!d->epilogue.loop || tile_takes_epilogue(d));
 }
 
 bool attention_complete(struct attention_definition *d)
@@ -101,7 +100,7 @@ void attention_list_numbers(const struct attention_definition *d, int64_t *ret_n
         *ret_numbers++ = own[i];
     for (int tile = 0; tile < 2; tile++)
         for (int i = 1; i <= n_operands(&d->tiles[tile]); i++)
-            *ret_numbers++ = d->tiles[tile].operands[i].pixel;
+            *ret_numbers++ = d->tiles[tile].epilogue.operands[i].pixel;
 }
 
 // --- the text --------------------------------------------------------------------------------------------------------

@@ -53,7 +53,7 @@ bool chain_complete(struct chain_definition *d)
             continue;
         d->schedules[i] = schedule_of(s);
         if (!(i == CHAIN_MIDDLE ? is_depthwise(s) : (s->groups == 1 && tile_is_of_one_pixel(s))) ||
-            !tile_suits(s, &d->schedules[i]) || (s->epilogue && !tile_takes_epilogue(s)))
+            !tile_suits(s, &d->schedules[i]) || (s->epilogue.loop && !tile_takes_epilogue(s)))
             return false;
     }
     return d->has[CHAIN_MIDDLE] && (d->has[CHAIN_FIRST] || d->has[CHAIN_LAST]);
@@ -62,13 +62,13 @@ bool chain_complete(struct chain_definition *d)
 void chain_list_numbers(const struct chain_definition *d, int64_t ret_numbers[CHAIN_N_NUMBERS])
 {
     const struct tile_definition *m = &d->stages[CHAIN_MIDDLE];
-    int64_t row = m->width * m->groups, span = (m->kernel[0] - 1) * m->dilation[0] + 1;
+    int64_t row = m->width * m->groups, span = (m->window.kernel[0] - 1) * m->window.dilation[0] + 1;
     int64_t near = NEAR_FLOATS / row, least = near < span ? span : near;
     ret_numbers[IMAGES] = m->images;
     ret_numbers[ROWS] = m->result_height;
     ret_numbers[HEIGHT] = m->height;
-    ret_numbers[STEP] = m->stride[0];
-    ret_numbers[PAD] = m->pad[0];
+    ret_numbers[STEP] = m->window.stride[0];
+    ret_numbers[PAD] = m->window.pad[0];
     ret_numbers[SPAN] = span;
     ret_numbers[CAPACITY] = m->height < least ? m->height : least;
     ret_numbers[ROW_OF_E] = row;

@@ -27,7 +27,7 @@
 static bool varies(const struct exporter *x, const struct node *n)
 {
     for (uint32_t i = 0; i < n->n_outputs; i++)
-        if (sizes_type_varies(&x->model->sizes, graph_type(x->graph, n->first_output + i)))
+        if (sizes_type_varies(&x->model->symbols.sizes, graph_type(x->graph, n->first_output + i)))
             return true;
     return false;
 }
@@ -48,7 +48,7 @@ static void find_constants(struct exporter *x)
 static void fix_name(struct exporter *x, tensor_id tensor, const char *name)
 {
     const struct node *producer = graph_producer(x->graph, tensor);
-    if (producer->op->id == OP_WEIGHT || x->tensor_names[tensor] || !name_set_add(&x->taken, name))
+    if (producer->op->id == OP_WEIGHT || x->tensor_names[tensor] || !name_set_add(&x->names.values, name))
         return;
     x->tensor_names[tensor] = name;
 }
@@ -62,10 +62,10 @@ static void fix_names_of_leaves(struct exporter *x)
             fix_name(x, node->first_output, x->model->inputs.items[node->attributes[0].ints[0]].name);
     }
     for (size_t i = 0; i < x->model->inputs.count; i++)
-        name_set_add(&x->taken, x->model->inputs.items[i].name);
+        name_set_add(&x->names.values, x->model->inputs.items[i].name);
     for (size_t i = 0; i < x->model->weights.count; i++) {
         const struct imported_weight *w = &x->model->weights.items[i];
-        if (w->name && (w->tensor || w->sparse) && name_set_add(&x->taken, w->name))
+        if (w->name && (w->tensor || w->sparse) && name_set_add(&x->names.values, w->name))
             x->weight_names[i] = w->name;
     }
 }
@@ -76,7 +76,7 @@ static void fix_names_of_captured(struct exporter *x)
     const struct graph *g = x->graph;
     for (node_id n = 0; n < g->nodes.count; n++) {
         const struct node *node = &g->nodes.items[n];
-        if (!x->live[n] || node->op->id != OP_OPAQUE)
+        if (!x->wanted.nodes[n] || node->op->id != OP_OPAQUE)
             continue;
         const struct imported_opaque *o = opaque_of(x, node);
         for (uint32_t i = 0; i < o->n_captured; i++)
@@ -96,7 +96,7 @@ static void give_alias(struct exporter *x, tensor_id tensor, const char *alias)
     const char *name = name_of(x, tensor);
     if (strcmp(name, alias) == 0)
         return;
-    if (name_set_add(&x->taken, alias))
+    if (name_set_add(&x->names.values, alias))
         emit(x, "Identity", 1, &name, alias);
 }
 
@@ -113,7 +113,7 @@ static const char *name_of_input(struct exporter *x, tensor_id imported, tensor_
 // Outputs that nothing reads keep their names when these are free.
 static void name_unused_output(struct exporter *x, struct onnx_string *s)
 {
-    if (s->size && !name_set_add(&x->taken, s->text))
+    if (s->size && !name_set_add(&x->names.values, s->text))
         set_name(s, fresh_name(x, "unused"));
 }
 
@@ -121,7 +121,7 @@ static void name_outputs(struct exporter *x, struct onnx_node *copy, const struc
 {
     for (uint32_t i = 0; i < copy->outputs.count; i++) {
         tensor_id tensor = node->first_output + i;
-        if (i < node->n_outputs && (x->is_wanted[tensor] || x->tensor_names[tensor]))
+        if (i < node->n_outputs && (x->wanted.tensors[tensor] || x->tensor_names[tensor]))
             set_name(&copy->outputs.items[i], name_of(x, tensor));
         else
             name_unused_output(x, &copy->outputs.items[i]);
@@ -131,7 +131,7 @@ static void name_outputs(struct exporter *x, struct onnx_node *copy, const struc
 static void keep_node(struct exporter *x, node_id n, uint32_t index, uint32_t output, const tensor_id *found)
 {
     const struct node *node = &x->graph->nodes.items[n];
-    const tensor_id *imported = x->model->node_inputs[index];
+    const tensor_id *imported = x->model->origins.node_inputs[index];
     struct onnx_node *copy = copy_node(x, index);
     copy->inputs.count += imported[copy->inputs.count] != NO_TENSOR;
     for (size_t i = 0; i < copy->inputs.count; i++)
@@ -151,7 +151,7 @@ static tensor_id wanted_output(const struct exporter *x, node_id n)
 {
     const struct node *node = &x->graph->nodes.items[n];
     for (uint32_t i = 0; i < node->n_outputs; i++)
-        if (x->is_wanted[node->first_output + i])
+        if (x->wanted.tensors[node->first_output + i])
             return node->first_output + i;
     return NO_TENSOR;
 }
@@ -162,7 +162,8 @@ static bool has_common_origin(const struct exporter *x, const struct node *node,
     for (uint32_t i = 0; i < node->n_outputs; i++) {
         const struct imported_origin *o =
             imported_model_find_origin(x->model, x->graph->tensors.items[node->first_output + i].value);
-        if (x->is_wanted[node->first_output + i] && (!o || o->node != index || (node->n_outputs > 1 && o->output != i)))
+        if (x->wanted.tensors[node->first_output + i] &&
+            (!o || o->node != index || (node->n_outputs > 1 && o->output != i)))
             return false;
     }
     return true;
@@ -189,7 +190,7 @@ static void keep_opaque(struct exporter *x, node_id n)
 {
     const struct node *node = &x->graph->nodes.items[n];
     const struct imported_opaque *o = opaque_of(x, node);
-    const tensor_id *inputs = graph_inputs(x->graph, n), *imported = x->model->node_inputs[o->node];
+    const tensor_id *inputs = graph_inputs(x->graph, n), *imported = x->model->origins.node_inputs[o->node];
     struct onnx_node *copy = copy_node(x, o->node);
     for (uint32_t i = 0, next = 0; i < copy->inputs.count; i++) {
         if (imported[i] == NO_TENSOR)
@@ -207,7 +208,7 @@ static bool compute_constant(struct exporter *x, node_id n)
     for (uint32_t i = 0; i < node->n_outputs; i++) {
         tensor_id tensor = node->first_output + i;
         const struct type *type = graph_type(x->graph, tensor);
-        if (x->is_wanted[tensor] && !computed_initializer(x, tensor, type->rank, type->dim, name_of(x, tensor)))
+        if (x->wanted.tensors[tensor] && !computed_initializer(x, tensor, type->rank, type->dim, name_of(x, tensor)))
             return false;
     }
     return true;
@@ -269,7 +270,7 @@ static void give_aliases_to_captured(struct exporter *x)
 {
     for (node_id n = 0; n < x->graph->nodes.count; n++) {
         const struct node *node = &x->graph->nodes.items[n];
-        const struct imported_opaque *o = x->live[n] && node->op->id == OP_OPAQUE ? opaque_of(x, node) : NULL;
+        const struct imported_opaque *o = x->wanted.nodes[n] && node->op->id == OP_OPAQUE ? opaque_of(x, node) : NULL;
         x->current = n;
         for (uint32_t i = 0; o && i < o->n_captured; i++)
             give_alias(x, graph_inputs(x->graph, n)[o->n_inputs + i], o->captured[i]);
@@ -284,7 +285,7 @@ static bool write_nodes(struct exporter *x)
         give_alias(x, x->graph->outputs.items[i], x->model->outputs.items[i].name);
     }
     for (node_id n = (node_id)x->graph->nodes.count; n-- > 0;)
-        if (x->live[n] && !write_node(x, n))
+        if (x->wanted.nodes[n] && !write_node(x, n))
             return false;
     return !x->failed;
 }
@@ -294,18 +295,18 @@ static bool write_nodes(struct exporter *x)
 static void begin(struct exporter *x)
 {
     const struct graph *g = x->graph;
-    x->live = arena_array(x->arena, bool, g->nodes.count + 1);
+    x->wanted.nodes = arena_array(x->arena, bool, g->nodes.count + 1);
     x->is_constant = arena_array(x->arena, bool, g->nodes.count + 1);
-    x->uses = arena_array(x->arena, uint32_t, g->tensors.count + 1);
-    x->is_wanted = arena_array(x->arena, bool, g->tensors.count + 1);
+    x->wanted.uses = arena_array(x->arena, uint32_t, g->tensors.count + 1);
+    x->wanted.tensors = arena_array(x->arena, bool, g->tensors.count + 1);
     x->tensor_names = arena_array(x->arena, const char *, g->tensors.count + 1);
     x->divided_by = arena_array(x->arena, node_id, g->tensors.count + 1);
     for (tensor_id t = 0; t < g->tensors.count; t++)
         x->divided_by[t] = NO_NODE;
-    x->is_weight_wanted = arena_array(x->arena, bool, x->model->weights.count + 1);
+    x->wanted.weights = arena_array(x->arena, bool, x->model->weights.count + 1);
     x->weight_names = arena_array(x->arena, const char *, x->model->weights.count + 1);
-    graph_mark_live(g, x->live);
-    graph_count_reads(x->graph, x->live, x->uses);
+    graph_mark_live(g, x->wanted.nodes);
+    graph_count_reads(x->graph, x->wanted.nodes, x->wanted.uses);
     find_constants(x);
     collect_original_names(x);
     fix_names_of_leaves(x);
@@ -320,7 +321,7 @@ static struct exported_types types_of_names(const struct exporter *x)
     struct exported_types types = {.model = x->model,
                                    .items = arena_array(x->arena, struct exported_type, g->tensors.count + 1)};
     for (tensor_id t = 0; t < g->tensors.count; t++)
-        if (x->is_wanted[t] && x->tensor_names[t])
+        if (x->wanted.tensors[t] && x->tensor_names[t])
             types.items[types.count++] =
                 (struct exported_type){x->tensor_names[t], *graph_type(g, t), g->tensors.items[t].value};
     return types;
@@ -336,11 +337,11 @@ bool export_model(struct imported_model *m, const struct graph *g, struct onnx_m
         *ret_model = assemble_model(&x);
     if (is_written && ret_types)
         *ret_types = types_of_names(&x);
-    key_set_free(&x.taken);
-    key_set_free(&x.node_names);
-    key_set_free(&x.original);
-    key_set_free(&x.stems);
-    vec_free(&x.stem_numbers);
+    key_set_free(&x.names.values);
+    key_set_free(&x.names.nodes);
+    key_set_free(&x.names.original);
+    key_set_free(&x.names.stems);
+    vec_free(&x.names.stem_numbers);
     vec_free(&x.nodes);
     vec_free(&x.initializers);
     vec_free(&x.sizes);

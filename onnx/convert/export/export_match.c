@@ -57,7 +57,7 @@ bool match_origin(const struct exporter *x, tensor_id tensor, const struct impor
                   tensor_id *ret_inputs)
 {
     const struct onnx_node *n = x->model->file->model->graph->nodes.items[origin->node];
-    struct matching match = {x, (uint32_t)n->inputs.count + 1, x->model->node_inputs[origin->node], ret_inputs};
+    struct matching match = {x, (uint32_t)n->inputs.count + 1, x->model->origins.node_inputs[origin->node], ret_inputs};
     for (uint32_t i = 0; i < match.n_inputs; i++)
         ret_inputs[i] = NO_TENSOR;
     if (!match_tensors(&match, tensor, origin->tensor))

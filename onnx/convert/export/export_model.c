@@ -26,7 +26,7 @@ static void write_initializers(struct exporter *x, struct onnx_graph *g)
     g->initializers = g->sparse_initializers = (struct onnx_list){0};
     for (size_t i = 0; i < m->weights.count; i++) {
         const struct imported_weight *w = &m->weights.items[i];
-        if (!x->is_weight_wanted[i])
+        if (!x->wanted.weights[i])
             continue;
         if (w->sparse)
             add_message(x, &g->sparse_initializers, w->sparse);
@@ -63,7 +63,7 @@ static struct onnx_list said_of_defined(struct exporter *x, const struct onnx_li
     struct onnx_list said = {0};
     for (size_t i = 0; i < all->count; i++) {
         const struct onnx_string *name = (const struct onnx_string *)((const char *)all->items[i] + offset);
-        if (name->text && name_set_has(&x->taken, name->text))
+        if (name->text && name_set_has(&x->names.values, name->text))
             add_message(x, &said, all->items[i]);
     }
     return said;
@@ -103,7 +103,7 @@ static struct onnx_value_info *declare_tensor(struct exporter *x, const char *na
     struct onnx_value_info *info = describe_tensor(x->arena, (struct onnx_string){name, strlen(name)},
                                                    dtype_to_onnx(type->dtype), (size_t)type->rank, type->dim);
     for (int i = 0; i < type->rank; i++)
-        if (sizes_varies(&x->model->sizes, type->dim[i]))
+        if (sizes_varies(&x->model->symbols.sizes, type->dim[i]))
             info->type->tensor->shape->dimensions.items[i] = arena_new(x->arena, struct onnx_dimension);
     return info;
 }
@@ -123,7 +123,7 @@ static void declare_captured(struct exporter *x, struct onnx_graph *g)
     add_names(&declared, &g->outputs);
     for (node_id n = 0; n < x->graph->nodes.count; n++) {
         const struct node *node = &x->graph->nodes.items[n];
-        const struct imported_opaque *o = x->live[n] && node->op->id == OP_OPAQUE ? opaque_of(x, node) : NULL;
+        const struct imported_opaque *o = x->wanted.nodes[n] && node->op->id == OP_OPAQUE ? opaque_of(x, node) : NULL;
         for (uint32_t i = 0; o && i < o->n_captured; i++) {
             tensor_id tensor = graph_inputs(x->graph, n)[o->n_inputs + i];
             if (!is_declared_alone(x, tensor) && name_set_add(&declared, o->captured[i]))
@@ -134,7 +134,7 @@ static void declare_captured(struct exporter *x, struct onnx_graph *g)
 
 static bool is_bound(const struct exporter *x, const struct onnx_dimension *declared, int64_t size)
 {
-    return !(declared && ONNX_HAS(declared, 1)) && !sizes_varies(&x->model->sizes, size);
+    return !(declared && ONNX_HAS(declared, 1)) && !sizes_varies(&x->model->symbols.sizes, size);
 }
 
 // An input whose symbolic dimensions were bound has these sizes: the graph was made for them. Those that are left are

@@ -79,7 +79,7 @@ struct onnx_node *copy_node(struct exporter *x, uint32_t index)
     for (size_t i = 0; i < n->outputs.count; i++)
         copy->outputs.items[i] = n->outputs.items[i];
     if (n->name.size)
-        name_set_add(&x->node_names, n->name.text);
+        name_set_add(&x->names.nodes, n->name.text);
     vec_push(&x->nodes, ((struct emitted){.order = x->current, .node = copy}));
     return copy;
 }
@@ -248,7 +248,7 @@ static bool takes_name_of_origin(struct exporter *x, struct onnx_node *made, uin
         return false;
     const struct onnx_node *source = source_node(x, origin);
     if (!source->name.size || !onnx_string_is(&source->op_type, made->op_type.text) ||
-        !name_set_add(&x->node_names, source->name.text))
+        !name_set_add(&x->names.nodes, source->name.text))
         return false;
     made->name = source->name;
     return true;
@@ -259,7 +259,7 @@ static void name_by_output(struct exporter *x, struct onnx_node *made)
 {
     const char *output = made->outputs.count ? made->outputs.items[0].text : "";
     const char *name = arena_printf(x->arena, "taso/%s/%s", made->op_type.text, output);
-    if (name_set_add(&x->node_names, name))
+    if (name_set_add(&x->names.nodes, name))
         set_name(&made->name, name);
 }
 

@@ -14,24 +14,32 @@ struct made_size {
     const int64_t *sizes;
     const char *name;
 };
+// Names that are taken.
+struct export_names {
+    struct key_set values;        // of the new model
+    struct key_set nodes;         // of nodes
+    struct key_set original;      // all names of the model, those inside of subgraphs too
+    struct key_set stems;         // of fresh names
+    VEC(unsigned) stem_numbers;   // of every stem: the next one to try
+};
+// The parts of the graph and of the model that are to be written.
+struct export_wanted {
+    bool *nodes;      // of every node of the graph
+    bool *tensors;    // of every tensor
+    uint32_t *uses;   // of every tensor: reads by such nodes, and outputs
+    bool *weights;    // of every weight
+};
 struct exporter {
     struct imported_model *model;
     const struct graph *graph;
     struct error *error;
-    struct arena *arena;         // of the result
-    bool *live;                  // of every node of the graph
+    struct arena *arena;   // of the result
+    struct export_wanted wanted;
     bool *is_constant;           // of every node: depends on weights only
-    uint32_t *uses;              // of every tensor: reads by live nodes, and outputs
-    bool *is_wanted;             // of every tensor
     const char **tensor_names;   // of every tensor; NULL: none yet
-    node_id *divided_by;      // of every tensor: the split that is written as a part of the one that makes it, NO_NODE
-    bool *is_weight_wanted;   // of every weight
-    const char **weight_names;    // of every weight; NULL: none yet
-    struct key_set taken;         // names of the new model
-    struct key_set node_names;    // taken, of nodes
-    struct key_set original;      // all names of the model, those inside of subgraphs too
-    struct key_set stems;         // of fresh names
-    VEC(unsigned) stem_numbers;   // of every stem: the next one to try
+    node_id *divided_by;   // of every tensor: the split that is written as a part of the one that makes it, NO_NODE
+    const char **weight_names;   // of every weight; NULL: none yet
+    struct export_names names;
     VEC(struct emitted) nodes;
     VEC(struct onnx_tensor *) initializers;   // new ones
     VEC(struct made_size) sizes;              // that nodes make of the inputs' shapes

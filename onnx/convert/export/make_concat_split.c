@@ -13,8 +13,8 @@ typedef VEC(const char *) name_list;
 static bool is_part_of_concatenation(const struct exporter *x, tensor_id tensor, int64_t axis)
 {
     const struct node *n = graph_producer(x->graph, tensor);
-    return n->op->id == OP_CONCAT && n->attributes[0].ints[0] == axis && x->uses[tensor] == 1 &&
-           !x->is_wanted[tensor] && !x->is_constant[x->graph->tensors.items[tensor].producer];
+    return n->op->id == OP_CONCAT && n->attributes[0].ints[0] == axis && x->wanted.uses[tensor] == 1 &&
+           !x->wanted.tensors[tensor] && !x->is_constant[x->graph->tensors.items[tensor].producer];
 }
 
 static void collect_joined(struct exporter *x, tensor_id tensor, int64_t axis, name_list *names)
@@ -80,7 +80,7 @@ bool divides_part(const struct exporter *x, node_id split)
     node_id producer = x->graph->tensors.items[whole].producer;
     const struct node *earlier = &x->graph->nodes.items[producer];
     return earlier->op->id == OP_SPLIT && earlier->attributes[0].ints[0] == n->attributes[0].ints[0] &&
-           x->uses[whole] == 1 && count_parts(x, producer) + count_parts(x, split) <= MAX_OUTPUTS;
+           x->wanted.uses[whole] == 1 && count_parts(x, producer) + count_parts(x, split) <= MAX_OUTPUTS;
 }
 
 // A split of a part that nobody else reads becomes a part of the split that makes it, which comes later, as nodes are
@@ -90,7 +90,7 @@ static bool leave_to_earlier_split(const struct making *m)
     if (!divides_part(m->x, m->id))
         return false;
     m->x->divided_by[m->inputs[0]] = m->id;
-    m->x->is_wanted[m->inputs[0]] = true;
+    m->x->wanted.tensors[m->inputs[0]] = true;
     return true;
 }
 
@@ -111,7 +111,7 @@ static void collect_parts(struct exporter *x, node_id split, name_list *names, i
 
 static bool has_varying_size(const struct making *m, uint32_t count, const int64_t *sizes)
 {
-    return ANY(uint32_t, i, count, sizes_varies(&m->x->model->sizes, sizes[i]));
+    return ANY(uint32_t, i, count, sizes_varies(&m->x->model->symbols.sizes, sizes[i]));
 }
 
 bool make_split(struct making *m, const struct row *row)

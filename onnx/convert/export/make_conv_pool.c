@@ -22,7 +22,7 @@ static bool find_biased(const struct making *m, bool (*is_wanted)(const struct o
     const struct graph *g = m->x->graph;
     for (int i = 0; i < 2; i++) {
         const struct node *n = graph_producer(g, m->inputs[i]);
-        if (!is_wanted(n->op) || m->x->uses[m->inputs[i]] != 1)
+        if (!is_wanted(n->op) || m->x->wanted.uses[m->inputs[i]] != 1)
             continue;
         *ret_biased = m->inputs[i];
         *ret_bias = behind_broadcast(g, m->inputs[1 - i]);
@@ -60,7 +60,7 @@ static bool is_transposed_for_it(const struct exporter *x, tensor_id factor)
     const struct imported_origin *origin = imported_model_find_origin(x->model, x->graph->tensors.items[factor].value);
     bool is_computed = x->is_constant[x->graph->tensors.items[factor].producer] &&
                        (!origin || origin->node == NO_ORIGIN || !is_made_by(x, factor, "Transpose"));
-    return n->op->id == OP_TRANSPOSE && n->attributes[0].ints[0] == 1 && x->uses[factor] == 1 && !is_computed;
+    return n->op->id == OP_TRANSPOSE && n->attributes[0].ints[0] == 1 && x->wanted.uses[factor] == 1 && !is_computed;
 }
 
 #define GEMM_WITHOUT_BIAS 11   // the operator set
@@ -187,7 +187,7 @@ static bool is_global(const struct making *m)
 static bool has_known_size(const struct making *m)
 {
     const struct attribute_value *kernel = attribute_of(m, "kernel");
-    return ALL(uint32_t, i, kernel->count, !sizes_varies(&m->x->model->sizes, kernel->ints[i]));
+    return ALL(uint32_t, i, kernel->count, !sizes_varies(&m->x->model->symbols.sizes, kernel->ints[i]));
 }
 
 static bool is_dilated(const struct making *m)

@@ -67,7 +67,8 @@ bool make_slice(struct making *m, const struct row *row)
 {
     struct cuts c = cuts_of(m);
     for (uint32_t i = 0; i < c.n; i++)
-        if (sizes_varies(&m->x->model->sizes, c.ends[i]) || sizes_varies(&m->x->model->sizes, c.starts[i]))
+        if (sizes_varies(&m->x->model->symbols.sizes, c.ends[i]) ||
+            sizes_varies(&m->x->model->symbols.sizes, c.starts[i]))
             return cannot_export(m->x, "a slice to a size that is not known");
     if (opset_of(m) < 10) {
         if (c.has_steps)

@@ -10,7 +10,7 @@
 static bool is_list_of_numbers(const struct exporter *x, uint32_t count, const int64_t *sizes)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (sizes_varies(&x->model->sizes, sizes[i]))
+        if (sizes_varies(&x->model->symbols.sizes, sizes[i]))
             return false;
     return true;
 }
@@ -31,7 +31,7 @@ static const char *emit_named(struct exporter *x, const char *op, uint32_t n, co
 
 static const char *emit_symbol(struct exporter *x, uint32_t symbol)
 {
-    const struct imported_symbol *s = &x->model->symbols.items[symbol];
+    const struct imported_symbol *s = &x->model->symbols.list.items[symbol];
     const char *name = fresh_name(x, "size"), *input = x->model->inputs.items[s->input].name;
     bool has_ranges = x->model->opset >= OPSET_OF_SHAPE_RANGES;
     const char *inputs[2] = {has_ranges ? name : fresh_name(x, "shape"), NULL};
@@ -56,7 +56,7 @@ static const char *combined(struct exporter *x, const char *op, const char *a, c
 
 static const char *emit_sum(struct exporter *x, const struct size_factor *f)
 {
-    const struct sizes *s = &x->model->sizes;
+    const struct sizes *s = &x->model->symbols.sizes;
     const char *sum = f->constant ? one_number(x, f->constant) : NULL;
     for (uint32_t i = 0; i < s->n_symbols; i++) {
         if (f->weights[i] == 0)
@@ -70,14 +70,14 @@ static const char *emit_sum(struct exporter *x, const struct size_factor *f)
 
 static const char *emit_factor(struct exporter *x, uint32_t factor)
 {
-    const struct size_factor *f = &x->model->sizes.factors[factor];
-    const char *sum = factor < x->model->sizes.n_symbols ? emit_symbol(x, factor) : emit_sum(x, f);
+    const struct size_factor *f = &x->model->symbols.sizes.factors[factor];
+    const char *sum = factor < x->model->symbols.sizes.n_symbols ? emit_symbol(x, factor) : emit_sum(x, f);
     return f->divisor == 1 ? sum : combined(x, "Div", sum, one_number(x, f->divisor));
 }
 
 static const char *emit_product(struct exporter *x, const struct size_form *form)
 {
-    const struct sizes *s = &x->model->sizes;
+    const struct sizes *s = &x->model->symbols.sizes;
     const char *product = form->constant == 1 ? NULL : one_number(x, form->constant);
     for (uint32_t i = 0; i < s->n_factors; i++) {
         struct size_form alone = {.constant = 1};
@@ -90,7 +90,7 @@ static const char *emit_product(struct exporter *x, const struct size_form *form
 
 static const char *emit_size(struct exporter *x, int64_t size)
 {
-    const struct sizes *s = &x->model->sizes;
+    const struct sizes *s = &x->model->symbols.sizes;
     struct size_form form = sizes_form_of(s, size);
     uint32_t n = 0, last = 0;
     for (uint32_t i = 0; i < s->n_factors; i++) {
@@ -132,7 +132,7 @@ static const char *emit_list(struct exporter *x, uint32_t count, const int64_t *
 {
     const char **parts = arena_array(x->arena, const char *, count + 1);
     for (uint32_t i = 0; i < count; i++)
-        parts[i] = sizes_varies(&x->model->sizes, sizes[i]) ? size_name(x, sizes[i]) : one_number(x, sizes[i]);
+        parts[i] = sizes_varies(&x->model->symbols.sizes, sizes[i]) ? size_name(x, sizes[i]) : one_number(x, sizes[i]);
     const char *name = fresh_name(x, "sizes");
     set_int_attribute(x, emit(x, "Concat", count, parts, name), "axis", 0);
     return remember_made(x, count, sizes, name);
@@ -160,7 +160,7 @@ const char *shape_of_reshape(const struct making *m, uint32_t count, const int64
     struct reshape_sizes said;
     if (is_list_of_numbers(m->x, count, sizes))
         return list_initializer(m, count, sizes);
-    if (!reshape_sizes_of(&m->x->model->sizes, input_type(m, 0), count, sizes, &said))
+    if (!reshape_sizes_of(&m->x->model->symbols.sizes, input_type(m, 0), count, sizes, &said))
         return cannot_export(m->x, "a reshape to nothing, beside sizes that are not known");
     *ret_allows_zero |= said.allows_zero;
     return list_of_sizes(m, count, said.list);
@@ -173,7 +173,7 @@ const char *shape_of_expansion(const struct making *m, uint32_t count, const int
     int64_t list[MAX_RANK];
     for (uint32_t i = 0; i < count; i++) {
         int own = (int)i - ((int)count - x->rank);
-        bool is_kept = own >= 0 && x->dim[own] == sizes[i] && sizes_varies(&m->x->model->sizes, sizes[i]);
+        bool is_kept = own >= 0 && x->dim[own] == sizes[i] && sizes_varies(&m->x->model->symbols.sizes, sizes[i]);
         list[i] = is_kept ? 1 : sizes[i];
     }
     return list_of_sizes(m, count, list);

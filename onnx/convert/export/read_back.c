@@ -42,7 +42,7 @@ static bool is_size_kept(const struct reading *r, const struct onnx_dimension *o
 {
     if (old && ONNX_HAS(old, 1))
         return ONNX_HAS(new, 1) && old->value == new->value;
-    return ONNX_HAS(new, 1) ? new->value == size && !sizes_varies(&r->original->sizes, size)
+    return ONNX_HAS(new, 1) ? new->value == size && !sizes_varies(&r->original->symbols.sizes, size)
                             : old &&onnx_string_is(&new->symbol, old->symbol.text ? old->symbol.text : "");
 }
 
@@ -104,8 +104,8 @@ static bool are_outputs_kept(struct reading *r)
 // The type in the exported graph at the binding; what no symbol tells there is taken as it is read.
 static struct type expected_type(const struct reading *r, const struct type *exported, const struct type *read)
 {
-    const struct sizes *sizes = &r->original->sizes;
-    if (r->original->symbols.count == 0 || !type_is_known(exported))
+    const struct sizes *sizes = &r->original->symbols.sizes;
+    if (r->original->symbols.list.count == 0 || !type_is_known(exported))
         return *exported;
     struct type type = sizes_type_at(sizes, exported, r->binding);
     bool is_first = memcmp(r->binding, sizes->probes[0], sizes->n_symbols * sizeof *r->binding) == 0;
@@ -160,10 +160,10 @@ static bool is_right_at(const struct exported_types *exported, struct onnx_file 
 {
     struct import_options options = {.fold_limit = 0};
     struct reading r = {exported, exported->model, written, error, .named = *exported->model, .binding = binding};
-    memcpy(r.named.sizes.probes[0], binding, sizeof r.named.sizes.probes[0]);
+    memcpy(r.named.symbols.sizes.probes[0], binding, sizeof r.named.symbols.sizes.probes[0]);
     importer_init(&r.im, &r.m, written, &options, error);
-    r.im.named = exported->model->symbols.count > 0 ? &r.named : NULL;
-    r.im.never_folds = true;
+    r.im.part.named = exported->model->symbols.list.count > 0 ? &r.named : NULL;
+    r.im.folding.is_forbidden = true;
     bool is_right = import_graph(&r.im) && are_inputs_kept(&r) && are_outputs_kept(&r) && are_types_read(&r);
     importer_free(&r.im);
     imported_model_free(&r.m);
@@ -180,6 +180,6 @@ bool exported_types_are_read_back(void *context, struct onnx_file *written, stru
         return false;
     }
     const struct imported_model *m = exported->model;
-    return is_right_at(exported, written, m->bindings[0], error) &&
-           (m->symbols.count == 0 || is_right_at(exported, written, m->bindings[1], error));
+    return is_right_at(exported, written, m->symbols.bindings[0], error) &&
+           (m->symbols.list.count == 0 || is_right_at(exported, written, m->symbols.bindings[1], error));
 }

@@ -21,7 +21,7 @@ bool name_set_add(struct key_set *s, const char *name)
 static void collect_strings(struct exporter *x, const struct onnx_strings *strings)
 {
     for (size_t i = 0; i < strings->count; i++)
-        name_set_add(&x->original, strings->items[i].text);
+        name_set_add(&x->names.original, strings->items[i].text);
 }
 
 static bool collect_from_node(void *context, void *message)
@@ -35,7 +35,7 @@ static bool collect_from_node(void *context, void *message)
 static bool collect_name(struct exporter *x, const struct onnx_string *name)
 {
     if (name->size)
-        name_set_add(&x->original, name->text);
+        name_set_add(&x->names.original, name->text);
     return true;
 }
 
@@ -62,10 +62,10 @@ void collect_original_names(struct exporter *x)
 // The first number of a stem that was not tried: names stay taken.
 static unsigned *next_number(struct exporter *x, const char *stem)
 {
-    uint32_t number = key_set_add(&x->stems, NULL, stem, strlen(stem));
-    if (number == x->stem_numbers.count)
-        vec_push(&x->stem_numbers, 0);
-    return &x->stem_numbers.items[number];
+    uint32_t number = key_set_add(&x->names.stems, NULL, stem, strlen(stem));
+    if (number == x->names.stem_numbers.count)
+        vec_push(&x->names.stem_numbers, 0);
+    return &x->names.stem_numbers.items[number];
 }
 
 const char *fresh_name(struct exporter *x, const char *stem)
@@ -73,7 +73,7 @@ const char *fresh_name(struct exporter *x, const char *stem)
     for (unsigned *next = next_number(x, stem);;) {
         struct arena_mark mark = arena_mark(x->arena);
         const char *name = arena_printf(x->arena, "%s_%u", stem, (*next)++);
-        if (!name_set_has(&x->original, name) && name_set_add(&x->taken, name))
+        if (!name_set_has(&x->names.original, name) && name_set_add(&x->names.values, name))
             return name;
         arena_release(x->arena, mark);
     }
@@ -82,14 +82,14 @@ const char *fresh_name(struct exporter *x, const char *stem)
 // The old name when it is free, else a fresh one.
 static const char *claim(struct exporter *x, const char *name, const char *stem)
 {
-    if (name && name[0] && name_set_add(&x->taken, name))
+    if (name && name[0] && name_set_add(&x->names.values, name))
         return name;
     return fresh_name(x, stem);
 }
 
 const char *name_of_weight(struct exporter *x, size_t index)
 {
-    x->is_weight_wanted[index] = true;
+    x->wanted.weights[index] = true;
     if (!x->weight_names[index])
         x->weight_names[index] = claim(x, x->model->weights.items[index].name, "constant");
     return x->weight_names[index];
@@ -101,7 +101,7 @@ const char *name_of(struct exporter *x, tensor_id tensor)
     const struct node *producer = &x->graph->nodes.items[t->producer];
     if (producer->op->id == OP_WEIGHT)
         return name_of_weight(x, (size_t)producer->attributes[0].ints[0]);
-    x->is_wanted[tensor] = true;
+    x->wanted.tensors[tensor] = true;
     if (!x->tensor_names[tensor]) {
         const struct imported_origin *origin = imported_model_find_origin(x->model, t->value);
         x->tensor_names[tensor] = claim(x, origin ? origin->name : NULL, producer->op->name);

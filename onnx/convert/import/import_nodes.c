@@ -66,7 +66,7 @@ static void import_input(struct importer *im, const struct onnx_value_info *info
         return;
     tensor_id tensor = graph_add_leaf(&m->graph, operators[OP_INPUT], (int64_t)m->inputs.count, type);
     vec_push(&m->inputs, ((struct imported_value){info->name.text, tensor}));
-    m->n_unbound += info->type && info->type->tensor && has_unknown_size(type);
+    m->symbols.n_unbound += info->type && info->type->tensor && has_unknown_size(type);
     define_name(im, &info->name, tensor, NO_ORIGIN, 0);
 }
 
@@ -106,11 +106,11 @@ static tensor_id *tensors_of_inputs(struct importer *im, const struct onnx_node 
 static bool varies(const struct importer *im, const struct onnx_string *name)
 {
     const struct named_value *own = name_find(im, name);
-    for (int k = 0; im->peers && own && own->tensor != NO_TENSOR && k < N_PROBES; k++) {
-        const struct named_value *other = name_find(&im->peers[k], name);
+    for (int k = 0; im->part.peers && own && own->tensor != NO_TENSOR && k < N_PROBES; k++) {
+        const struct named_value *other = name_find(&im->part.peers[k], name);
         if (!other || other->tensor == NO_TENSOR ||
             !type_equal(graph_type(&im->model->graph, own->tensor),
-                        graph_type(&im->peers[k].model->graph, other->tensor)))
+                        graph_type(&im->part.peers[k].model->graph, other->tensor)))
             return true;
     }
     return false;
@@ -172,7 +172,7 @@ static void give_outputs_of(struct conversion *c, const struct imported_opaque *
 void import_opaque(struct importer *im, struct conversion *c, const struct type *types, uint32_t equal)
 {
     struct imported_model *m = im->model;
-    c->origin_inputs = NULL;
+    c->stands_for.inputs = NULL;
     if (equal != TABLE_NONE) {
         give_outputs_of(c, &m->opaques.items[equal]);
         return;
@@ -245,18 +245,18 @@ static bool can_be_folded(const struct importer *im, struct conversion *c)
 void import_take_back(struct importer *im, struct graph_mark mark)
 {
     graph_rollback(&im->model->graph, mark);
-    if (im->is_constant.count > mark.nodes)
-        im->is_constant.count = mark.nodes;
+    if (im->folding.is_constant.count > mark.nodes)
+        im->folding.is_constant.count = mark.nodes;
 }
 
 // NULL: it cannot be computed.
 static const void *value_of_output(struct importer *im, const struct conversion *c, uint32_t output)
 {
     struct imported_model *m = im->model;
-    double before = im->folding_operations;
+    double before = im->folding.operations;
     if (!folding_take_room_for(im, &m->graph, c->outputs[output]))
         return NULL;
-    double operations = im->folding_operations - before;
+    double operations = im->folding.operations - before;
     const void *data = constant_cache_find(c, output, operations);
     if (data)
         return data;
@@ -279,11 +279,11 @@ static bool fold_repetition(struct importer *im, const struct conversion *c, uin
 {
     ARENA(whole);
     const struct graph *g = &im->model->graph;
-    double before = im->folding_operations;
+    double before = im->folding.operations;
     void *data = folding_take_room_for(im, g, c->outputs[output])
                      ? (void *)(uintptr_t)evaluate_constant(im->model, g, c->outputs[output], &whole)
                      : NULL;
-    constant_cache_count(c, im->folding_operations - before);
+    constant_cache_count(c, im->folding.operations - before);
     bool has_some = data && elements_without_repetition(&ret->type, data, &ret->weight);
     if (has_some)
         ret->data = arena_copy(&im->model->arena, data, type_bytes(&ret->weight), _Alignof(max_align_t));
@@ -323,7 +323,7 @@ static bool fold_outputs(struct importer *im, struct conversion *c, struct graph
         c->outputs[i] = broadcast_to(c, weight_add(m, w), folded[i].type.rank, folded[i].type.dim);
         n_elements += type_elements(&w.type);
     }
-    im->folded_elements += n_elements;
+    im->folding.elements += n_elements;
     m->counts.folded++;
     keep_rewritten(c);
     return true;
@@ -386,13 +386,13 @@ bool import_convert(struct importer *im, struct conversion *c)
     const struct converter *row = find_row(c);
     if (!row)
         return false;
-    bool is_exact = im->is_exact && im->depth == 0 && im->is_exact[c->index];
+    bool is_exact = im->part.is_exact && im->depth == 0 && im->part.is_exact[c->index];
     bool is_kept = is_exact || (row->keeping != CONVERTED && !im->options->expands);
     if (is_kept && row->keeping == KEPT_UNREAD)
         return keep_for(c, row->reason);
     struct graph_mark mark = graph_mark(&im->model->graph);
     bool is_converted = gives_all_outputs(c, row);
-    bool may_fold = is_converted && !im->never_folds && !(is_kept && row->keeping == KEPT);
+    bool may_fold = is_converted && !im->folding.is_forbidden && !(is_kept && row->keeping == KEPT);
     bool is_folded = may_fold && is_fresh(c, mark) && can_be_folded(im, c) && fold_outputs(im, c, mark);
     if (is_kept && !is_folded) {
         if (is_converted)
@@ -421,10 +421,12 @@ static bool is_scattered(const struct conversion *c)
 
 void import_define_outputs(struct importer *im, const struct conversion *c)
 {
-    bool stands_for_earlier = c->origin_inputs && !c->is_rewritten;
-    uint32_t origin = c->is_rewritten || is_scattered(c) ? NO_ORIGIN : stands_for_earlier ? c->stands_for : c->index;
+    bool stands_for_earlier = c->stands_for.inputs && !c->is_rewritten;
+    uint32_t origin = c->is_rewritten || is_scattered(c) ? NO_ORIGIN
+                      : stands_for_earlier               ? c->stands_for.node
+                                                         : c->index;
     if (stands_for_earlier)
-        im->model->node_inputs[origin] = c->origin_inputs;
+        im->model->origins.node_inputs[origin] = c->stands_for.inputs;
     for (uint32_t i = 0; i < c->n_outputs; i++)
         if (c->outputs[i] != NO_TENSOR && c->node->outputs.items[i].size)
             define_name(im, &c->node->outputs.items[i], c->outputs[i], origin, i);
@@ -439,7 +441,7 @@ struct conversion import_begin_node(struct importer *im, uint32_t index)
         .node = n,
         .index = index,
         .opset = im->model->opset,
-        .inputs = im->model->node_inputs[index] = tensors_of_inputs(im, n),
+        .inputs = im->model->origins.node_inputs[index] = tensors_of_inputs(im, n),
         .n_inputs = (uint32_t)n->inputs.count,
         .outputs = arena_array(&im->scratch, tensor_id, n->outputs.count + 1),
         .n_outputs = (uint32_t)n->outputs.count,
@@ -486,8 +488,8 @@ static const bool *begin_nodes(struct importer *im)
     names_count_uses(im, is_live);
     import_initializers(im);
     if (im->options->keeps_rounding && im->depth == 0)
-        im->is_exact = exact_places_find(im, is_live);
-    im->model->node_inputs = arena_array(&im->model->arena, const tensor_id *, im->source->nodes.count + 1);
+        im->part.is_exact = exact_places_find(im, is_live);
+    im->model->origins.node_inputs = arena_array(&im->model->arena, const tensor_id *, im->source->nodes.count + 1);
     return is_live;
 }
 

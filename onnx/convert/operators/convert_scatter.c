@@ -33,7 +33,7 @@ static bool read_constant(struct conversion *c, uint32_t input, struct constant 
         (!is_weight(c, x) &&
          (!folding_has_room(c->importer, n) || !folding_take_room_for(c->importer, &c->model->graph, x))))
         return cannot(c, "input %u is larger than the limit of folding", input + 1);
-    c->importer->folded_elements += is_weight(c, x) ? 0 : n;
+    c->importer->folding.elements += is_weight(c, x) ? 0 : n;
     ret_constant->data = evaluate_constant(c->model, &c->model->graph, x, &c->model->arena);
     return ret_constant->data || cannot(c, "input %u cannot be computed", input + 1);
 }
@@ -109,7 +109,7 @@ static bool give_folded(struct conversion *c, const struct type *type, const voi
     struct imported_weight w = {.name = c->node->outputs.items[0].text};
     w.type = type_make(type->dtype, type->rank, type->dim);
     w.data = data;
-    c->importer->folded_elements += type_elements(type);
+    c->importer->folding.elements += type_elements(type);
     c->model->counts.folded++;
     keep_rewritten(c);
     return give(c, 0, weight_add(c->model, w));

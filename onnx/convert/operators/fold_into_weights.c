@@ -246,7 +246,7 @@ static bool give_transposed(struct conversion *c, uint32_t node, const struct ch
     struct conversion t = *c;
     t.node = node_at(c, node);
     t.index = node;
-    t.inputs = c->model->node_inputs[node];
+    t.inputs = c->model->origins.node_inputs[node];
     t.n_inputs = N_INPUTS;
     t.n_outputs = 1;
     if (!is_constant(c, t.inputs[KERNEL]))

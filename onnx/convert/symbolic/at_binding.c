@@ -10,9 +10,9 @@ bool at_binding_import(struct at_binding *b, const struct imported_model *named,
 {
     b->error = (struct error){0};
     b->named = *named;
-    memcpy(b->named.sizes.probes[0], binding, named->symbols.count * sizeof *binding);
+    memcpy(b->named.symbols.sizes.probes[0], binding, named->symbols.list.count * sizeof *binding);
     importer_init(&b->im, &b->model, file, options, &b->error);
-    b->im.named = &b->named;
+    b->im.part.named = &b->named;
     return import_graph(&b->im);
 }
 

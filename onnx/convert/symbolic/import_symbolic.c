@@ -41,7 +41,7 @@ struct attempt {
 static void choose_probes(struct sizes *s, const struct attempt *a)
 {
     const int64_t *sizes = ranges[a->range];
-    for (size_t i = 0; i < a->named->symbols.count; i++) {
+    for (size_t i = 0; i < a->named->symbols.list.count; i++) {
         int64_t at[N_PROBES] = {a->first[i]}, n = (int64_t)i, unit = a->units[i];
         for (int k = 1; k < N_PROBES; k++) {
             int64_t size = sizes[k] + n * (k < 3 ? k + (k == 2) : sizes[k] / 13) + n * n * k % N_PROBES;
@@ -61,13 +61,13 @@ bool import_runs_at(const struct imported_model *m, const struct import_options 
 void import_fit_binding(const struct imported_model *m, const struct import_options *options, int64_t *binding)
 {
     int64_t smaller[MAX_SYMBOLS] = {0}, largest = 1;
-    for (size_t i = 0; i < m->symbols.count; i++)
+    for (size_t i = 0; i < m->symbols.list.count; i++)
         largest = binding[i] > largest ? binding[i] : largest;
     for (int64_t by = 1; by <= largest; by *= 2) {
-        for (size_t i = 0; i < m->symbols.count; i++)
-            smaller[i] = sizes_round_up(&m->sizes, (uint32_t)i, binding[i] / by > 1 ? binding[i] / by : 1);
+        for (size_t i = 0; i < m->symbols.list.count; i++)
+            smaller[i] = sizes_round_up(&m->symbols.sizes, (uint32_t)i, binding[i] / by > 1 ? binding[i] / by : 1);
         if (import_runs_at(m, options, smaller)) {
-            memcpy(binding, smaller, m->symbols.count * sizeof *binding);
+            memcpy(binding, smaller, m->symbols.list.count * sizeof *binding);
             return;
         }
     }
@@ -93,20 +93,20 @@ static bool choose_first(struct attempt *a, const struct sizes *seen, int n_atte
 // The model of the first probe.
 static bool import_at(struct imported_model *ret_model, struct attempt *a)
 {
-    struct lockstep l = {.is_denied = a->is_denied, .sizes = &ret_model->sizes};
+    struct lockstep l = {.is_denied = a->is_denied, .sizes = &ret_model->symbols.sizes};
     struct error ignored = {0};
     struct imported_model others[N_PROBES];
     for (int k = 0; k < N_PROBES; k++) {
         l.models[k] = k == 0 ? ret_model : &others[k];
         importer_init(&l.importers[k], l.models[k], a->file, a->options, &ignored);
-        l.importers[k].peers = l.importers;
-        l.importers[k].named = ret_model;
-        l.importers[k].probe = k;
+        l.importers[k].part.peers = l.importers;
+        l.importers[k].part.named = ret_model;
+        l.importers[k].part.probe = k;
     }
-    for (size_t i = 0; i < a->named->symbols.count; i++) {
-        struct imported_symbol symbol = a->named->symbols.items[i];
+    for (size_t i = 0; i < a->named->symbols.list.count; i++) {
+        struct imported_symbol symbol = a->named->symbols.list.items[i];
         symbol.name = arena_string(&ret_model->arena, symbol.name);
-        vec_push(&ret_model->symbols, symbol);
+        vec_push(&ret_model->symbols.list, symbol);
     }
     choose_probes(l.sizes, a);
     bool is_imported = import_everywhere(&l);
@@ -131,7 +131,7 @@ static bool import_at_range(struct imported_model *ret_model, struct attempt *a)
         if (!import_at(ret_model, a))
             break;
         if (!a->is_told_apart)
-            has_first = choose_first(a, &ret_model->sizes, n);
+            has_first = choose_first(a, &ret_model->symbols.sizes, n);
         if (!a->is_true_elsewhere)
             imported_model_free(ret_model);
     }
@@ -145,8 +145,8 @@ static void find_kept_for_sizes(struct imported_model *m, struct onnx_file *file
 {
     struct at_binding there FREED_BY(at_binding_free);
     int64_t binding[MAX_SYMBOLS];
-    for (uint32_t j = 0; j < m->sizes.n_symbols; j++)
-        binding[j] = sizes_round_up(&m->sizes, j, m->sizes.probes[SMALL_PROBE][0]);
+    for (uint32_t j = 0; j < m->symbols.sizes.n_symbols; j++)
+        binding[j] = sizes_round_up(&m->symbols.sizes, j, m->symbols.sizes.probes[SMALL_PROBE][0]);
     import_fit_binding(m, options, binding);
     at_binding_import(&there, m, file, options, binding);
     bool *is_opaque = arena_array(&there.model.arena, bool, file->model->graph->nodes.count + 1);
@@ -159,8 +159,8 @@ static void find_kept_for_sizes(struct imported_model *m, struct onnx_file *file
 static void find_bindings(struct imported_model *m, const struct import_options *options)
 {
     for (int i = 0; i < N_RESULT_BINDINGS; i++) {
-        memcpy(m->bindings[i], m->sizes.probes[i ? N_PROBES - 1 : 0], sizeof m->bindings[i]);
-        import_fit_binding(m, options, m->bindings[i]);
+        memcpy(m->symbols.bindings[i], m->symbols.sizes.probes[i ? N_PROBES - 1 : 0], sizeof m->symbols.bindings[i]);
+        import_fit_binding(m, options, m->symbols.bindings[i]);
     }
 }
 
@@ -184,7 +184,7 @@ static bool name_symbols(struct imported_model *ret_named, struct onnx_file *fil
     importer_init(&im, ret_named, file, options, error);
     struct type *types = arena_array(&im.scratch, struct type, im.source->inputs.count + 1);
     bool is_bound = bind_shapes(&im, types);
-    *ret_has_some = is_bound && find_symbols(&im, types, ret_named) && ret_named->symbols.count > 0;
+    *ret_has_some = is_bound && find_symbols(&im, types, ret_named) && ret_named->symbols.list.count > 0;
     return is_bound;
 }
 

@@ -265,9 +265,9 @@ static void take_back_all(struct lockstep *l)
         struct importer *im = &l->importers[k];
         import_take_back(im, l->mark);
         l->models[k]->weights.count = l->n_weights;
-        table_free(&im->scalars);
-        im->n_weights_noted = 0;
-        im->never_folds = false;
+        table_free(&im->shared.scalars);
+        im->shared.n_weights_noted = 0;
+        im->folding.is_forbidden = false;
     }
     l->n_values = 0;
 }
@@ -279,13 +279,13 @@ static bool convert_everywhere(struct lockstep *l, uint32_t index, enum attempt 
     for (int k = 0; k < N_PROBES; k++) {
         struct importer *im = &l->importers[k];
         l->c[k] = import_begin_node(im, index);
-        im->never_folds = !folds;
+        im->folding.is_forbidden = !folds;
         if (how != ON_TENSORS)
             put_values(l, k);
     }
     for (int k = 0; k < N_PROBES; k++) {
         bool is_here = import_convert(&l->importers[k], &l->c[k]);
-        l->importers[k].never_folds = false;
+        l->importers[k].folding.is_forbidden = false;
         is_converted = is_converted && is_here;
     }
     return is_converted;
@@ -533,7 +533,7 @@ static const char *symbols_of_inputs(const struct lockstep *l)
     const char *text = "";
     for (uint32_t j = 0; j < l->sizes->n_symbols; j++)
         if (node_depends(l, j))
-            text = arena_printf(arena, "%s%s%s", text, *text ? ", " : "", m->symbols.items[j].name);
+            text = arena_printf(arena, "%s%s%s", text, *text ? ", " : "", m->symbols.list.items[j].name);
     return text;
 }
 

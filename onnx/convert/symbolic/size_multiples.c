@@ -26,14 +26,14 @@ struct unit_search {
 
 static enum outcome try_binding(const struct unit_search *s)
 {
-    return at_binding_try(&s->named, s->file, s->options, s->named.sizes.probes[0]);
+    return at_binding_try(&s->named, s->file, s->options, s->named.symbols.sizes.probes[0]);
 }
 
 // All others are multiples of whatever is tried.
 static enum outcome try_size(struct unit_search *s, size_t symbol, int64_t size)
 {
-    int64_t *binding = s->named.sizes.probes[0];
-    for (size_t i = 0; i < s->named.symbols.count; i++)
+    int64_t *binding = s->named.symbols.sizes.probes[0];
+    for (size_t i = 0; i < s->named.symbols.list.count; i++)
         binding[i] = i == symbol ? size : MOST_UNIT * (int64_t)(i + 2);
     return try_binding(s);
 }
@@ -54,10 +54,10 @@ static bool fails_between(struct unit_search *s, size_t symbol, int64_t unit)
 static bool fails_at_mixtures(struct unit_search *s, const int64_t *units)
 {
     struct random random = random_seed(1);
-    int64_t *binding = s->named.sizes.probes[0];
+    int64_t *binding = s->named.symbols.sizes.probes[0];
     for (int n = 0; n < N_MIXTURES; n++) {
         bool are_multiples = true;
-        for (size_t i = 0; i < s->named.symbols.count; i++) {
+        for (size_t i = 0; i < s->named.symbols.list.count; i++) {
             binding[i] = 1 + (int64_t)random_below(&random, MOST_MIXED);
             are_multiples &= binding[i] % units[i] == 0;
         }
@@ -79,15 +79,15 @@ void find_units(const struct imported_model *named, struct onnx_file *file, cons
                 int64_t *ret_units)
 {
     struct unit_search s = {.file = file, .options = options, .named = *named};
-    for (size_t i = 0; i < named->symbols.count; i++) {
+    for (size_t i = 0; i < named->symbols.list.count; i++) {
         ret_units[i] = 1;
-        s.named.sizes.probes[0][i] = ODD_SIZE + 2 * (int64_t)i;
+        s.named.symbols.sizes.probes[0][i] = ODD_SIZE + 2 * (int64_t)i;
     }
     if (try_binding(&s) != FAILS || try_size(&s, SIZE_MAX, 0) != RUNS)
         return;
-    for (size_t i = 0; i < named->symbols.count; i++)
+    for (size_t i = 0; i < named->symbols.list.count; i++)
         ret_units[i] = unit_of(&s, i);
     bool are_units = fails_at_mixtures(&s, ret_units);
-    for (size_t i = 0; !are_units && i < named->symbols.count; i++)
+    for (size_t i = 0; !are_units && i < named->symbols.list.count; i++)
         ret_units[i] = 1;
 }

@@ -35,7 +35,7 @@ struct search {
 static bool is_out_of_patience(const struct search *s)
 {
     const struct whole *w = &s->whole;
-    return patience_share(&w->patience, s->options, &s->result->statistics, w->pricer.work) >= 1;
+    return patience_share(&w->pace.patience, s->options, &s->result->statistics, w->pricer.work) >= 1;
 }
 
 static bool has_to_stop(struct search *s)
@@ -53,14 +53,14 @@ static bool has_to_stop(struct search *s)
 
 static void note_point(struct search *s)
 {
-    struct search_point point = {s->result->statistics.expanded, clock_seconds() - s->started, s->whole.seconds};
+    struct search_point point = {s->result->statistics.expanded, clock_seconds() - s->started, s->whole.price.seconds};
     vec_push(&s->result->course, point);
 }
 
 static void note_better(struct search *s)
 {
     struct whole *w = &s->whole;
-    patience_note(&w->patience, s->options, &s->result->statistics, w->pricer.work, w->seconds);
+    patience_note(&w->pace.patience, s->options, &s->result->statistics, w->pricer.work, w->price.seconds);
 }
 
 static void follow(struct search *s, struct movement *m)
@@ -133,7 +133,7 @@ static void run(struct search *s)
 static void finish(struct search *s)
 {
     struct search_result *r = s->result;
-    r->seconds_after = s->whole.seconds;
+    r->seconds_after = s->whole.price.seconds;
     graph_copy(&r->graph, &s->whole.graph);
     r->statistics.queued = s->chains.queue.arrived;
     r->statistics.dropped += s->chains.queue.dropped;
@@ -168,13 +168,13 @@ void search_graph(const struct graph *g, const struct rule_set *rules, const str
     whole_init(&s.whole, g, rules, cost, options, ret_result);
     s.checked_before = s.whole.validator->checked;
     s.too_costly_before = s.whole.validator->too_costly;
-    s.whole.most_work = most_work(options, &s.whole);
+    s.whole.price.most_work = most_work(options, &s.whole);
     s.whole.batch.deadline = options->seconds > 0 ? s.started + options->seconds : 0;
     s.progress.deadline = s.whole.batch.deadline;
-    s.whole.progress = &s.progress;
+    s.whole.pace.progress = &s.progress;
     chains_init(&s.chains, &s.whole);
-    s.whole.n_queued = &s.chains.queue.heap.count;
-    ret_result->seconds_before = s.whole.seconds;
+    s.whole.pace.n_queued = &s.chains.queue.heap.count;
+    ret_result->seconds_before = s.whole.price.seconds;
     note_point(&s);
     run(&s);
     note_point(&s);

@@ -77,7 +77,8 @@ static void expand(struct chains *c, uint32_t id, enum touch touch)
         is_touched[i] = c->touches[i] == touch;
     match_index_init(&index, &s->graph);
     batch_begin(&c->w->batch, &index, take_priced, c);
-    rule_index_match(&c->w->rule_index, &index, c->w->is_disabled, is_touched, &c->w->scratch, consider_match, c);
+    rule_index_match(&c->w->in_use.index, &index, c->w->in_use.is_disabled, is_touched, &c->w->scratch, consider_match,
+                     c);
     batch_end(&c->w->batch);
     mem_free(c->touches, n + 1);
 }
@@ -91,10 +92,10 @@ size_t chains_begin(struct chains *c)
     LOCAL_VEC(struct proposal *, untried);
     size_t n_nodes = w->graph.nodes.count ? w->graph.nodes.count : 1;
     size_t left = (size_t)w->options->budget - (size_t)w->result->statistics.expanded;
-    c->step_price = w->seconds / (double)n_nodes / 4;
-    for (size_t i = 0; i < w->proposals.count; i++)
-        if (w->proposals.items[i].tried == NOT_TRIED && isfinite(w->proposals.items[i].change))
-            vec_push(&untried, &w->proposals.items[i]);
+    c->step_price = w->price.seconds / (double)n_nodes / 4;
+    for (size_t i = 0; i < w->proposals.list.count; i++)
+        if (w->proposals.list.items[i].tried == NOT_TRIED && isfinite(w->proposals.list.items[i].change))
+            vec_push(&untried, &w->proposals.list.items[i]);
     vec_sort(&untried, proposal_compare_pointed);
     size_t n = untried.count < left ? untried.count : left;
     for (size_t i = 0; i < n; i++) {
@@ -103,7 +104,7 @@ size_t chains_begin(struct chains *c)
                                  .change = p->change,
                                  .least = p->least,
                                  .parent = NO_STATE,
-                                 .proposal = (uint32_t)(p - w->proposals.items),
+                                 .proposal = (uint32_t)(p - w->proposals.list.items),
                                  .match = p->match};
         queue_push(&c->queue, &next);
     }
@@ -130,8 +131,8 @@ static bool *mark_unfinished(const struct chains *c)
 static void retry_in_changed_regions(struct chains *c)
 {
     bool *is_left = states_mark_sites(&c->space);
-    for (size_t i = 0; i < c->w->proposals.count; i++) {
-        struct proposal *p = &c->w->proposals.items[i];
+    for (size_t i = 0; i < c->w->proposals.list.count; i++) {
+        struct proposal *p = &c->w->proposals.list.items[i];
         if (p->tried != NOT_TRIED && !is_left[p->tried])
             p->tried = NOT_TRIED;
     }
@@ -206,7 +207,7 @@ static void note_promise(struct chains *c, uint32_t id)
 static void note_error(struct chains *c, const struct state *s)
 {
     struct region_kind *k = c->space.kinds.items[s->kind];
-    double error = c->w->refused - s->change;
+    double error = c->w->price.refused - s->change;
     if (error > 0 && isfinite(error) && (k->error == 0 || error < k->error))
         k->error = error;
 }
@@ -268,7 +269,7 @@ static bool try_beginning(struct chains *c, const struct candidate *next, struct
 {
     struct candidate first = *next;
     bool is_new_site;
-    uint32_t *site = &c->w->proposals.items[next->proposal].tried;
+    uint32_t *site = &c->w->proposals.list.items[next->proposal].tried;
     uint32_t kind = states_find_kind(&c->space, &next->match, &first.match, site, &is_new_site);
     uint32_t winner = c->space.kinds.items[kind]->winner;
     if (is_new_site && winner != NO_STATE && chain_apply_everywhere(&c->space, winner, ret_movement))

@@ -21,9 +21,9 @@ static void choose_apart(struct whole *w, proposal_list *ret_chosen)
 {
     LOCAL_ZEROS(bool, claimed, w->graph.nodes.count + 1);
     size_t n = 0;
-    for (size_t i = 0; i < w->proposals.count; i++)
-        if (proposal_is_improving(&w->proposals.items[i]))
-            vec_push(ret_chosen, &w->proposals.items[i]);
+    for (size_t i = 0; i < w->proposals.list.count; i++)
+        if (proposal_is_improving(&w->proposals.list.items[i]))
+            vec_push(ret_chosen, &w->proposals.list.items[i]);
     vec_sort(ret_chosen, proposal_compare_pointed);
     for (size_t i = 0; i < ret_chosen->count; i++)
         if (whole_allows(w, &ret_chosen->items[i]->match, &w->graph) &&
@@ -63,8 +63,8 @@ static void make_sure(struct whole *w, const struct proposal *p, double change)
 {
     const struct rule *rule = p->match.rule;
     int64_t rank = p->rank;
-    for (size_t i = 0; i < w->proposals.count; i++) {
-        struct proposal *other = &w->proposals.items[i];
+    for (size_t i = 0; i < w->proposals.list.count; i++) {
+        struct proposal *other = &w->proposals.list.items[i];
         if (other->match.rule == rule && other->rank == rank && !other->is_sure) {
             correct_price(w, &other->match, change);
             proposal_set_change(w, other, change);
@@ -95,7 +95,7 @@ static void price_alone(struct whole *w, const proposal_list *kinds, double *ret
     for (size_t i = 0; i < kinds->count; i++)
         matches[i] = &kinds->items[i]->match;
     batch_price_graphs(&w->batch, &w->index, kinds->count, matches, ret_seconds);
-    w->n_nodes_priced += kinds->count * w->graph.nodes.count;
+    w->price.n_nodes_priced += kinds->count * w->graph.nodes.count;
 }
 
 // Each kind is priced alone, with the whole graph. What gains nothing may still begin a chain.
@@ -110,8 +110,8 @@ static bool make_all_sure(struct whole *w, proposal_list *chosen)
     price_alone(w, &kinds, seconds);
     for (size_t i = 0; i < kinds.count; i++) {
         const struct proposal *p = kinds.items[i];
-        bool gains = whole_is_gain(w->seconds, seconds[i], p->change, p->least, 1);
-        make_sure(w, p, gains ? seconds[i] - w->seconds : 0);
+        bool gains = whole_is_gain(w->price.seconds, seconds[i], p->change, p->least, 1);
+        make_sure(w, p, gains ? seconds[i] - w->price.seconds : 0);
         is_good = is_good && gains;
     }
     vec_sort(chosen, proposal_compare_pointed);

@@ -74,10 +74,10 @@ static bool move_match(const struct movement *v, struct match *m)
 static void move_proposals(struct whole *w, const struct movement *v)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < w->proposals.count; i++)
-        if (move_match(v, &w->proposals.items[i].match))
-            w->proposals.items[kept++] = w->proposals.items[i];
-    w->proposals.count = kept;
+    for (size_t i = 0; i < w->proposals.list.count; i++)
+        if (move_match(v, &w->proposals.list.items[i].match))
+            w->proposals.list.items[kept++] = w->proposals.list.items[i];
+    w->proposals.list.count = kept;
 }
 
 static void add_near(node_id n, bool *near, node_list *found)
@@ -132,7 +132,7 @@ static void adopt(struct whole *w, struct graph *better, double seconds, const s
     forget_index(w);
     graph_free(&w->graph);
     w->graph = *better;
-    w->seconds = seconds;
+    w->price.seconds = seconds;
     index_graph(w);
     move_proposals(w, v);
     mark_near(w, v->is_changed, near);
@@ -207,7 +207,7 @@ static void make_trial(struct whole *w, const struct edit *edits, size_t n, stru
 {
     double estimated = 0, least = 0;
     *ret = (struct trial){0};
-    w->refused = INFINITY;
+    w->price.refused = INFINITY;
     graph_copy(&ret->with_targets, &w->graph);
     for (size_t i = 0; i < n; i++)
         if (make_edit(w, &edits[i], &ret->with_targets, &ret->pairs)) {
@@ -220,9 +220,9 @@ static void make_trial(struct whole *w, const struct edit *edits, size_t n, stru
     if (!ret->is_made || !graph_is_within(&ret->better, &w->options->weights))
         return;
     ret->seconds = w->cost->graph_seconds(w->cost->context, &ret->better);
-    w->n_nodes_priced += w->graph.nodes.count;
-    ret->is_gain = whole_is_gain(w->seconds, ret->seconds, estimated, least, n);
-    w->refused = ret->seconds - w->seconds;
+    w->price.n_nodes_priced += w->graph.nodes.count;
+    ret->is_gain = whole_is_gain(w->price.seconds, ret->seconds, estimated, least, n);
+    w->price.refused = ret->seconds - w->price.seconds;
 }
 
 static void free_trial(struct trial *t, bool is_adopted)
@@ -249,7 +249,7 @@ bool whole_apply_all(struct whole *w, const struct edit *edits, size_t n, struct
     make_trial(w, edits, n, &t);
     if (t.is_gain) {
         note_movement(&t.with_targets, w->graph.nodes.count, &t.better, &t.pairs, t.map, ret_movement);
-        list_steps(w, edits, n, w->seconds, t.seconds);
+        list_steps(w, edits, n, w->price.seconds, t.seconds);
         search_result_add_milestone(w->result, &t.better);
         adopt(w, &t.better, t.seconds, ret_movement);
     }
@@ -287,17 +287,17 @@ size_t whole_apply(struct whole *w, const struct edit *edits, size_t n, struct m
 void whole_init(struct whole *w, const struct graph *g, const struct rule_set *rules, const struct cost_model *cost,
                 const struct search_options *options, struct search_result *result)
 {
-    *w = (struct whole){.rules = rules, .options = options, .cost = cost, .result = result};
+    *w = (struct whole){.in_use.rules = rules, .options = options, .cost = cost, .result = result};
     pricer_init(&w->pricer, cost);
     batch_init(&w->batch, &w->pricer);
     w->batch.weights = options->weights;
     validator_init(&w->own_validator);
     w->validator = options->validator ? options->validator : &w->own_validator;
-    w->is_disabled = mem_alloc_zero(rules->rules.count + 1);
-    rule_index_init(&w->rule_index, rules);
+    w->in_use.is_disabled = mem_alloc_zero(rules->rules.count + 1);
+    rule_index_init(&w->in_use.index, rules);
     graph_replace(&w->graph, g, 0, NULL, NULL, NULL);
-    w->seconds = cost->graph_seconds(cost->context, &w->graph);
-    w->grain = isfinite(w->seconds) && w->seconds > 0 ? 1e-9 * w->seconds : 1;
+    w->price.seconds = cost->graph_seconds(cost->context, &w->graph);
+    w->price.grain = isfinite(w->price.seconds) && w->price.seconds > 0 ? 1e-9 * w->price.seconds : 1;
     index_graph(w);
 }
 
@@ -305,11 +305,11 @@ void whole_free(struct whole *w)
 {
     forget_index(w);
     graph_free(&w->graph);
-    vec_free(&w->proposals);
+    vec_free(&w->proposals.list);
     batch_free(&w->batch);
     pricer_free(&w->pricer);
     validator_free(&w->own_validator);
     arena_free(&w->scratch);
-    rule_index_free(&w->rule_index);
-    mem_free(w->is_disabled, w->rules->rules.count + 1);
+    rule_index_free(&w->in_use.index);
+    mem_free(w->in_use.is_disabled, w->in_use.rules->rules.count + 1);
 }

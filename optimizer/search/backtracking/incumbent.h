@@ -34,8 +34,31 @@ struct edit {
     size_t n_steps;
     const struct search_step *steps;   // with `seconds_after` being each step's estimated change
 };
-struct whole {
+// The graph in seconds, and the work that was done to price it.
+struct whole_price {
+    double seconds;            // of the graph, priced as a whole
+    double refused;            // change of the whole graph by the edits that were last tried
+    double grain;              // of ranks, in seconds
+    uint64_t most_work;        // that may be done
+    uint64_t n_nodes_priced;   // of whole graphs
+};
+struct proposals {
+    VEC(struct proposal) list;
+    uint64_t arrived;
+    const bool *touched;   // while matching: only matches with such a node
+};
+// The end of the search, and how far it has come.
+struct whole_pace {
+    struct patience patience;
+    struct progress *progress;
+    const size_t *n_queued;   // of chains, for the progress
+};
+struct rules_in_use {
     const struct rule_set *rules;
+    struct rule_index index;
+    bool *is_disabled;   // of every rule
+};
+struct whole {
     const struct search_options *options;
     const struct cost_model *cost;
     struct search_result *result;
@@ -43,21 +66,12 @@ struct whole {
     struct batch batch;
     struct validator *validator, own_validator;
     struct arena scratch;
-    struct rule_index rule_index;
-    bool *is_disabled;   // of every rule
+    struct rules_in_use in_use;
     struct graph graph, working;
     struct match_index index;
-    double seconds;   // of the graph, priced as a whole
-    double refused;   // change of the whole graph by the edits that were last tried
-    double grain;     // of ranks, in seconds
-    VEC(struct proposal) proposals;
-    uint64_t arrived;
-    const bool *touched;       // while matching: only matches with such a node
-    uint64_t most_work;        // that may be done
-    uint64_t n_nodes_priced;   // of whole graphs
-    struct patience patience;
-    struct progress *progress;
-    const size_t *n_queued;   // of chains, for the progress
+    struct whole_price price;
+    struct proposals proposals;
+    struct whole_pace pace;
 };
 // The fate of the graph before: where its tensors and nodes are now, if they still are what they were (NO_TENSOR,
 // NO_NODE: gone or replaced), and which nodes are new or read something new.

@@ -32,7 +32,7 @@ static void list_steps(struct reuse *u, const struct state *s)
 // Sums of the same costs in another order differ in their last digits.
 static bool is_same_change(const struct reuse *u, double x, double y)
 {
-    return fabs(x - y) <= 1e-12 * u->space->w->seconds;
+    return fabs(x - y) <= 1e-12 * u->space->w->price.seconds;
 }
 
 // --- replaying -------------------------------------------------------------------------------------------------------
@@ -101,8 +101,8 @@ static void replay_from(struct reuse *u, struct proposal *p)
 static void replay_everywhere(struct reuse *u)
 {
     struct whole *w = u->space->w;
-    for (size_t i = 0; i < w->proposals.count; i++) {
-        struct proposal *p = &w->proposals.items[i];
+    for (size_t i = 0; i < w->proposals.list.count; i++) {
+        struct proposal *p = &w->proposals.list.items[i];
         if (p->match.rule == u->steps.items[0].rule && is_same_change(u, p->change, u->steps.items[0].seconds_after))
             replay_from(u, p);
     }
@@ -153,10 +153,10 @@ static bool is_good_at_first_site(struct reuse *u)
     struct rewritten r = state_rewritten(u->space, s);
     struct edit edit = {.rewritten = &r, .site = &u->space->kinds.items[s->kind]->sites.items[0]};
     edit.least = s->least;
-    edit.change = w->refused = states_price_state(u->space, u->found);
+    edit.change = w->price.refused = states_price_state(u->space, u->found);
     if (!(edit.change < 0) || !whole_would_gain(w, &edit))
         return false;
-    u->share = fmin(w->refused / edit.change, 1);
+    u->share = fmin(w->price.refused / edit.change, 1);
     return true;
 }
 

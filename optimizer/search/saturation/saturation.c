@@ -195,9 +195,9 @@ static void add_figures(struct saturation *s, const struct candidates *all)
     struct saturation_figures *f = &s->found->saturation;
     f->egraphs++;
     f->unions += s->e.n_unions;
-    f->cycles_prevented += s->x.n_prevented;
-    f->cycles_resolved += s->x.n_resolved;
-    f->seconds_exploring += s->x.seconds;
+    f->cycles_prevented += s->x.statistics.n_prevented;
+    f->cycles_resolved += s->x.statistics.n_resolved;
+    f->seconds_exploring += s->x.statistics.seconds;
     f->seconds_pricing += all->seconds_pricing;
     f->seconds_extracting += all->seconds_extracting;
     for (size_t i = 0; i < s->rules->rules.count; i++) {
