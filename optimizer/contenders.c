@@ -5,7 +5,9 @@
 #include "backends/backend.h"
 #include "backends/costs/graph_cost.h"
 #include "backends/costs/layout_policy.h"
+#include "backends/costs/verdicts.h"
 #include "backends/cpu/cpu.h"
+#include "core/memory/hash.h"
 #include "core/system/interrupt.h"
 #include "core/system/machine_load.h"
 #include "core/text/error.h"
@@ -211,6 +213,75 @@ bool contenders_lacks_room(const struct contenders *f)
     return true;
 }
 
+// --- verdicts of earlier contests ------------------------------------------------------------------------------------
+
+static bool is_result(const struct contenders *f, size_t i)
+{
+    return f->all.items[i].finalist != NOT_A_FINALIST;
+}
+
+// The fingerprint of a contest of these two, or of all (`pair` NULL); 0: there is none.
+static uint64_t hash_contest(const struct contenders *f, const size_t *pair)
+{
+    size_t n = pair ? 2 : f->all.count;
+    uint64_t hash = hash_bytes(&f->o->options->measure_seconds, sizeof f->o->options->measure_seconds, CONTEST_LOADS);
+    for (size_t k = 0; k < n; k++) {
+        size_t i = pair ? pair[k] : k;
+        if (f->all.items[i].plan_hash == 0 || f->knows_nothing)
+            return 0;
+        hash = hash_mix(hash_mix(hash, is_result(f, i)), f->all.items[i].plan_hash);
+    }
+    return hash;
+}
+
+static size_t find_plan(const struct contenders *f, uint64_t plan_hash, bool is_of_result)
+{
+    for (size_t i = 0; i < f->all.count; i++)
+        if (f->all.items[i].plan_hash == plan_hash && is_result(f, i) == is_of_result)
+            return i;
+    return f->all.count;
+}
+
+static bool recall(void *context, const size_t *pair, struct earlier_verdict *ret_verdict)
+{
+    const struct contenders *f = context;
+    struct verdict v;
+    uint64_t contest = hash_contest(f, pair);
+    if (contest == 0 || !verdict_find(f->o->backend->costs, contest, &v))
+        return false;
+    *ret_verdict =
+        (struct earlier_verdict){find_plan(f, v.original, false), find_plan(f, v.result, true), v.gain, v.seconds};
+    f->o->report.timing.run_of_verdict = v.run;
+    return ret_verdict->original < f->all.count && (ret_verdict->result < f->all.count) == (v.result > 0);
+}
+
+static void keep_verdict(struct contenders *f, uint64_t contest, struct contest_outcome *outcome)
+{
+    bool has_result = outcome->result < f->all.count;
+    const struct sample_summary *of_winner = &outcome->times[has_result];
+    struct verdict v = {.original = f->all.items[outcome->original].plan_hash,
+                        .result = has_result ? f->all.items[outcome->result].plan_hash : 0,
+                        .gain = has_result ? outcome->gain : (struct ratio_summary){0},
+                        .seconds = of_winner->median,
+                        .spread = of_winner->spread};
+    verdict_keep(f->o->backend->costs, contest, &v);
+    if (has_result && verdict_find(f->o->backend->costs, contest, &v))
+        outcome->gain = v.gain;   // as whoever finds it will be told
+}
+
+// That of two serves a contest among others, too, which they win.
+static void keep_verdicts(struct contenders *f, struct contest_outcome *outcome)
+{
+    struct verdict known;
+    uint64_t all = hash_contest(f, NULL);
+    bool is_known = outcome->is_earlier && verdict_find(f->o->backend->costs, all, &known);
+    if (all == 0 || is_known || interrupt_requested())
+        return;
+    keep_verdict(f, all, outcome);
+    if (outcome->result < f->all.count && !outcome->is_earlier)
+        keep_verdict(f, hash_contest(f, (const size_t[]){outcome->original, outcome->result}), outcome);
+}
+
 // --- the contest -----------------------------------------------------------------------------------------------------
 
 static void report_contender(struct optimizing *o, const struct contender *c, const struct sample_summary *times)
@@ -240,6 +311,7 @@ static void report_outcome(struct contenders *f, const struct contest_outcome *o
         f->o->results.policies[i] = c->policy;
     }
     r->timing.is_interleaved = is_interleaved;
+    r->timing.is_earlier = outcome->is_earlier;
     r->timing.gain = outcome->gain;
     r->timing.is_faster = r->timing.n_timed == 2 && ratio_is_a_gain(&outcome->gain);
 }
@@ -282,13 +354,15 @@ static const double *list_estimates(struct contenders *f)
 
 static bool hold_once(struct contenders *f, const struct contest *c, struct contest_outcome *outcome)
 {
-    struct contest_runner runner = {f, load, run, unload, NULL};
+    struct contest_runner runner = {f, load, run, unload, .recall = recall};
     f->n_loads = 0;
     progress_start(&f->progress, f->o->options->progress, "timing the models", contest_most_loads(c));
     f->progress.countdown = &f->o->time.remaining.countdown;
     f->progress.later = remaining_time_after_contest(&f->o->time.remaining);
     bool is_held = contest_hold(&runner, c, outcome, f->o->error);
     progress_end(&f->progress);
+    if (is_held && !outcome->is_disturbed && !outcome->is_undecided)
+        keep_verdicts(f, outcome);
     return is_held;
 }
 
@@ -307,6 +381,7 @@ static bool hold_on_one_thread(struct contenders *f, const struct contest *c, st
     struct contest again = *c;
     again.expected = NULL;
     again.earlier = NULL;
+    f->knows_nothing = true;
     int threads = cpu_backend_use_threads(f->o->backend, 1);
     bool is_held = hold_once(f, &again, outcome);
     cpu_backend_use_threads(f->o->backend, threads);
@@ -317,9 +392,9 @@ static bool hold_on_one_thread(struct contenders *f, const struct contest *c, st
 static bool hold(struct contenders *f, size_t *ret_finalist)
 {
     size_t n = f->all.count;
-    bool *is_result = arena_array(&f->arena, bool, n);
+    bool *are_results = arena_array(&f->arena, bool, n);
     struct contest c = {.n = n,
-                        .is_result = is_result,
+                        .is_result = are_results,
                         .seconds = f->o->options->measure_seconds,
                         .loads = CONTEST_LOADS,
                         .deadline = time_limit_of_timing(&f->o->time.limit),
@@ -329,7 +404,7 @@ static bool hold(struct contenders *f, size_t *ret_finalist)
                         .most_loaded = most_loaded(f)};
     struct contest_outcome outcome = {.qualifying = arena_array(&f->arena, struct sample_summary, n)};
     for (size_t i = 0; i < n; i++)
-        is_result[i] = f->all.items[i].finalist != NOT_A_FINALIST;
+        are_results[i] = is_result(f, i);
     bool is_held = hold_once(f, &c, &outcome);
     if (is_held && outcome.is_disturbed && f->o->options->device == DEVICE_CPU && f->o->options->threads != 1)
         is_held = hold_on_one_thread(f, &c, &outcome);
@@ -360,13 +435,14 @@ static void enter_way(struct contenders *f, const struct contender *way)
 {
     struct contender c = *way;
     struct error ignored = {0};
+    c.plan_hash = 0;   // by costs, and not by the choices that it is given
     backend_has_room(f->o->backend, c.graph, &c.bytes, &ignored);
     vec_push(&f->all, c);
 }
 
 double contenders_gain(struct optimizing *o, const struct contender ways[2])
 {
-    static const bool is_result[] = {false, true};
+    static const bool are_results[] = {false, true};
     struct contenders f FREED_BY(contenders_close);
     struct contest_outcome outcome = {.gain = {0}};
     open_empty(&f, o);
@@ -374,7 +450,7 @@ double contenders_gain(struct optimizing *o, const struct contender ways[2])
     enter_way(&f, &ways[1]);
     make_inputs(&f);
     const struct contest c = {.n = 2,
-                              .is_result = is_result,
+                              .is_result = are_results,
                               .seconds = o->options->measure_seconds,
                               .loads = CONTEST_LOADS,
                               .deadline = time_limit_of_timing(&o->time.limit),

@@ -32,6 +32,7 @@ struct contenders {
     struct random random;       // of pads
     struct progress progress;   // of timing, and the loads that it has made
     size_t n_loads;
+    bool knows_nothing;   // of earlier contests, and leaves nothing to later ones
 };
 
 // The original and o->finalists that are rewritten.

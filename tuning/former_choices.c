@@ -1,8 +1,9 @@
-// Rows of the cost database that are not passes'.
+// Rows of the cost database that are of steps.
 #include "tuning/former_choices.h"
 
 #include "backends/costs/cost_database.h"
 #include "backends/costs/step_cost.h"
+#include "backends/costs/verdicts.h"
 #include "core/memory/arena.h"
 #include "tuning/conf_store.h"
 #include <string.h>
@@ -21,7 +22,8 @@ struct former_choices *former_choices_note(const struct backend *b)
     struct former_choices *f = mem_alloc_zero(sizeof *f);
     for (size_t i = 0; i < cost_database_count(b->costs); i++) {
         struct former former = {.key = cost_database_text(b->costs, i)};
-        if (conf_store_has(former.key) || !cost_database_find(b->costs, former.key, &former.cost))
+        if (conf_store_has(former.key) || verdict_has(former.key) ||
+            !cost_database_find(b->costs, former.key, &former.cost))
             continue;
         former.key = arena_string(&f->arena, former.key);
         vec_push(&f->all, former);

@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static void reserve_more(struct text *t, size_t n)
 {
@@ -63,6 +64,15 @@ void text_add_int(struct text *t, int64_t value)
     if (value < 0)
         digits[--first] = '-';
     text_add_n(t, digits + first, sizeof digits - first);
+}
+
+void text_add_date(struct text *t, int64_t seconds)
+{
+    char date[sizeof "2026-01-01 00:00" + 16];
+    struct tm parts;
+    time_t at = (time_t)seconds;
+    if (localtime_r(&at, &parts) && strftime(date, sizeof date, "%Y-%m-%d %H:%M", &parts))
+        text_add(t, date);
 }
 
 void text_printf(struct text *t, const char *format, ...)

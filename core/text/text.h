@@ -14,6 +14,7 @@ struct text {
 void text_add(struct text *t, const char *chars);
 void text_add_n(struct text *t, const char *chars, size_t n);
 void text_add_int(struct text *t, int64_t value);
+void text_add_date(struct text *t, int64_t seconds);   // of time(): "2026-01-01 00:00", by the local clock
 void text_printf(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_vprintf(struct text *t, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
 // The shortest decimal that the S-expression reader takes back as the same real: 3.0, 1e-05; infinities are 1e999 and

@@ -76,13 +76,12 @@ static void print_report(void *context, const struct report *r)
 {
     struct printing *p = context;
     TEXT(text);
+    TEXT(date);
     struct facts facts FREED_BY(facts_free);
     struct report told = *r;
-    char date[sizeof "2026-01-01 00:00"];
-    time_t now = time(NULL);
-    strftime(date, sizeof date, "%Y-%m-%d %H:%M", localtime(&now));
+    text_add_date(&date, time(NULL));
     told.job.command = p->command;
-    told.job.date = date;
+    told.job.date = date.chars;
     if (p->is_streamed)
         told.job.output = "-";
     report_collect(&facts, &told);

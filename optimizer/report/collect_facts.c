@@ -268,6 +268,8 @@ static void add_tuning(struct facts *f, const struct report *r)
 static void add_times(struct facts *f, const struct report *r)
 {
     static const char *const keys[] = {"speedup", "speedup_low", "speedup_high"};
+    TEXT(date);
+    text_add_date(&date, r->timing.run_of_verdict);
     facts_add_real(f, "estimated_seconds_before", "estimated for the original", UNIT_MILLISECONDS,
                    r->found.search->seconds_before);
     facts_add_real(f, "estimated_seconds_after", "estimated for what was found", UNIT_MILLISECONDS,
@@ -293,6 +295,9 @@ static void add_times(struct facts *f, const struct report *r)
     add_gain(f, keys, "what was found, times as fast", &r->timing.gain);
     facts_add_count(f, "loads", "  loads of both", r->timing.gain.n_loads);
     facts_add_flag(f, "interleaved", "  runs of both alternate in a load", r->timing.is_interleaved);
+    if (r->timing.is_earlier)
+        facts_add_text(f, "verdict_of", "  by a contest of an earlier run, which runs of now are not against",
+                       date.chars);
 }
 
 // --- the check -------------------------------------------------------------------------------------------------------

@@ -118,13 +118,15 @@ struct reported_check {
 
 // The contest, of original and result.
 struct reported_timing {
-    bool is_too_large;       // there is no room to run the result
-    bool is_disturbed;       // given up, as others use this machine; then it is cut, too
-    bool is_cut;             // interrupted before it was known whether the result is faster
-    bool is_on_one_thread;   // so though more were wanted, as others use this machine
-    bool is_interleaved;     // by turns in the same load; else one after the other in each load
-    bool is_faster;          // the verdict (ratio_is_a_gain)
-    int n_timed;             // 2: both; 1: the original, for want of a result
+    bool is_too_large;         // there is no room to run the result
+    bool is_disturbed;         // given up, as others use this machine; then it is cut, too
+    bool is_cut;               // interrupted before it was known whether the result is faster
+    bool is_on_one_thread;     // so though more were wanted, as others use this machine
+    bool is_interleaved;       // by turns in the same load; else one after the other in each load
+    bool is_faster;            // the verdict (ratio_is_a_gain)
+    bool is_earlier;           // it is that of an earlier contest, in this run of a program,
+    uint32_t run_of_verdict;   // and stands, as a few runs of both are not against it
+    int n_timed;               // 2: both; 1: the original, for want of a result
     VEC(struct timed_contender) contenders;
     const char *layouts[2];           // of the fastest way to run each
     double estimates[2];              // sums of the costs of their steps, seconds

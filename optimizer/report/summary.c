@@ -335,11 +335,15 @@ static void print_one_run(struct text *out, const struct report *r)
     double before = report_estimate(r, 0), after = report_estimate(r, 1);
     if (r->timing.n_timed == 2) {
         print_both_times(out, r, r->timing.times[0].median, r->timing.times[1].median);
-        text_printf(out,
-                    ": medians of %zu and %zu runs by turns, in %zu load%s; the 95 %% interval of the ratio is %.3f to "
-                    "%.3f",
-                    r->timing.times[0].count, r->timing.times[1].count, r->timing.gain.n_loads,
-                    plural_ending(r->timing.gain.n_loads), r->timing.gain.low, r->timing.gain.high);
+        text_printf(out, ": medians of %zu and %zu runs by turns%s, in %zu load%s", r->timing.times[0].count,
+                    r->timing.times[1].count, r->timing.is_earlier ? " now; before" : "", r->timing.gain.n_loads,
+                    plural_ending(r->timing.gain.n_loads));
+        if (r->timing.is_earlier) {
+            text_add(out, " of ");
+            text_add_date(out, r->timing.run_of_verdict);
+        }
+        text_printf(out, "%s the 95 %% interval of the ratio is %.3f to %.3f", r->timing.is_earlier ? "," : ";",
+                    r->timing.gain.low, r->timing.gain.high);
     } else if (r->timing.n_timed == 1) {
         print_time(out, r->timing.times[0].median);
         text_printf(out, ": median of %zu runs of the original in our own executor", r->timing.times[0].count);

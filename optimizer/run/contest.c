@@ -20,6 +20,8 @@
 #define LOADS_FOR_NOTHING 3   // of the final, after its time is over, that may show that there is no gain,
 #define LOADS_FOR_MUCH 4      // or a large one: so many times the interval; or next to none beside it
 #define LEAST_PAIRS 4         // of runs, that say something
+#define LOADS_OF_A_LOOK 2     // of both, after which what is against an earlier verdict is believed
+#define ROUNDS_OF_A_LOOK 2    // at least, of one of these
 #define NANOSECONDS_OF_WAITING 500000000L
 
 struct entrant {
@@ -459,6 +461,68 @@ static bool run_loads(struct stage *s, struct contest_outcome *outcome)
     return true;
 }
 
+// --- earlier verdicts ------------------------------------------------------------------------------------------------
+
+static bool is_against(const struct stage *s, const struct earlier_verdict *v)
+{
+    if (v->result == s->c->n)
+        return false;
+    double ratio = s->entrants[v->original].shortest / s->entrants[v->result].shortest;
+    return ratio > AGAINST_VERDICT * v->gain.high || ratio * AGAINST_VERDICT < v->gain.low;
+}
+
+// Runs that were cut, or that others disturb, are not against anything.
+static bool look_at(struct stage *s, const struct earlier_verdict *v, struct contest_outcome *outcome)
+{
+    bool is_done = run_first_load(s, outcome);
+    for (int i = 1; is_done && i < LOADS_OF_A_LOOK && is_against(s, v) && !s->is_cut && !outcome->is_disturbed; i++)
+        is_done = run_load(s);
+    outcome->is_doubted = is_done && is_against(s, v) && !s->is_cut && !outcome->is_disturbed;
+    outcome->is_undecided =
+        s->is_cut && !(is_run(&s->entrants[v->original]) && (v->result == s->c->n || is_run(&s->entrants[v->result])));
+    outcome->is_earlier = is_done && !outcome->is_doubted && !outcome->is_undecided;
+    outcome->is_disturbed = false;
+    return is_done;
+}
+
+static bool recall(const struct contest_runner *e, const size_t *pair, struct earlier_verdict *ret_verdict)
+{
+    return e->recall && e->recall(e->context, pair, ret_verdict);
+}
+
+// False: the device failed.
+static bool ask_earlier(const struct contest_runner *e, const struct contest *c, const size_t *pair,
+                        struct ending *ending, struct contest_outcome *outcome, struct error *error)
+{
+    struct stage s;
+    struct earlier_verdict v;
+    if (outcome->is_doubted || !recall(e, pair, &v))
+        return true;
+    init_stage(&s, e, c, ending, error);
+    s.seconds = SECONDS_OF_A_LOOK;
+    s.least_rounds = c->loads_itself ? 1 : ROUNDS_OF_A_LOOK;
+    s.is_warm = c->loads_itself || (c->prepares_all && v.seconds >= CONTEST_LONG_RUN);
+    for (size_t i = 0; i < c->n; i++)
+        s.entrants[i].is_out = i != v.original && i != v.result;
+    bool is_done = look_at(&s, &v, outcome);
+    if (outcome->is_earlier) {
+        outcome->original = v.original;
+        outcome->result = v.result;
+        outcome->gain = v.gain;
+    }
+    for (size_t i = 0; outcome->is_earlier && i < c->n; i++) {
+        struct sample_summary times = summarize(&s.entrants[i]);
+        if (i == v.original || i == v.result)
+            outcome->times[i == v.result] = times;
+        if (outcome->qualifying && !pair)
+            outcome->qualifying[i] = times;
+    }
+    free_stage(&s);
+    return is_done;
+}
+
+// --- the final -------------------------------------------------------------------------------------------------------
+
 static bool are_runs_long(const struct contest_outcome *outcome)
 {
     return outcome->qualifying && outcome->qualifying[outcome->original].minimum >= CONTEST_LONG_RUN &&
@@ -470,6 +534,10 @@ static bool hold_final(const struct contest_runner *e, const struct contest *c, 
 {
     struct stage s;
     const size_t finalists[2] = {outcome->original, outcome->result};
+    if (!ask_earlier(e, c, finalists, ending, outcome, error))
+        return false;
+    if (outcome->is_earlier || outcome->is_undecided)
+        return true;
     init_stage(&s, e, c, ending, error);
     s.is_warm = c->loads_itself || (c->prepares_all && are_runs_long(outcome));
     for (size_t i = 0; i < c->n; i++)
@@ -522,11 +590,16 @@ bool contest_hold(const struct contest_runner *e, const struct contest *c, struc
 {
     struct ending ending = ending_of_contest(e, c);
     ret_outcome->is_undecided = ret_outcome->is_disturbed = false;
+    ret_outcome->is_earlier = ret_outcome->is_doubted = false;
     if (is_a_final_alone(c, ret_outcome)) {
         ret_outcome->original = c->is_result[0];
         ret_outcome->result = c->is_result[1];
         return hold_final(e, c, &ending, ret_outcome, error);
     }
+    if (!ask_earlier(e, c, NULL, &ending, ret_outcome, error))
+        return false;
+    if (ret_outcome->is_earlier || ret_outcome->is_undecided)
+        return true;
     if (!qualify(e, c, &ending, ret_outcome, error))
         return false;
     if (ret_outcome->is_disturbed)

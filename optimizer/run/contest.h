@@ -7,6 +7,9 @@
 //                 fewer where the time is over and hardly anything or very much is gained, more while a gain is neither
 //                 seen nor out of sight; none without a result
 //
+// Where an earlier contest of the same contenders came to a verdict, that stands if a few runs of the two are not
+// against it.
+//
 // Interrupted, it goes on for two seconds and no run longer; when it begins so, for six. The fastest so far of each
 // kind are then the finalists, and four pairs of their runs decide, or nothing does.
 #pragma once
@@ -18,6 +21,12 @@ struct error;
 
 #define CONTEST_LOADS 7   // of the two that are timed in the end
 
+// The outcome of an earlier contest.
+struct earlier_verdict {
+    size_t original, result;   // n: no result took part
+    struct ratio_summary gain;
+    double seconds;   // of a run of the result, or of the original
+};
 // Contenders by their numbers. False: the device failed, and `error` says how.
 struct contest_runner {
     void *context;
@@ -26,6 +35,9 @@ struct contest_runner {
     void (*unload)(void *context, size_t contender);
     bool (*is_shared)(void *context);   // do others run on this machine now? NULL: it is asked (machine_load.h)
     double (*clock)(void *context);     // seconds; NULL: clock_seconds
+    // What an earlier contest came to, of these two, or of all (`pair` NULL). False: there was none. NULL: there never
+    // is one.
+    bool (*recall)(void *context, const size_t *pair, struct earlier_verdict *ret_verdict);
 };
 struct contest {
     size_t n;
@@ -58,6 +70,8 @@ struct contest_outcome {
                                          // NULL: nobody asks, and one of each kind has nothing to qualify for
     bool is_disturbed;                   // given up, as others use this machine: nothing is filled in
     bool is_undecided;                   // interrupted before there was an answer: only `qualifying` is filled in
+    bool is_earlier;                     // the gain is that of an earlier contest, the times are those of now
+    bool is_doubted;                     // an earlier verdict was not confirmed
 };
 double contest_runs_to_warm_up(double of_run);        // of a model of ours, one run of which takes so long
 double profile_runs_seconds(double of_run);           // about how long all runs for the costs of its steps take

@@ -5,6 +5,7 @@
 #include "backends/costs/in_model.h"
 #include "backends/costs/layout_policy.h"
 #include "backends/costs/step_cost.h"
+#include "backends/costs/verdicts.h"
 #include "backends/fake/fake.h"
 #include "backends/planning/plan_memory.h"
 #include "backends/planning/plan_text.h"
@@ -396,6 +397,40 @@ static void databases_survive_and_merge(void **state)
     rmdir(folder);
 }
 
+static void verdicts_are_rows(void **state)
+{
+    char folder[] = "/tmp/taso-costs-XXXXXX", path[64], row[256];
+    struct error error = {0};
+    struct cost_database *costs;
+    struct verdict v;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/c.costs", folder);
+    assert_true(cost_database_open(&costs, path, "one", &error));
+    assert_false(verdict_find(costs, 7, &v));
+    verdict_keep(costs, 7, &(struct verdict){~(uint64_t)0, 3, {1.0460001, 1.031, 1.06, 7}, 0.075, 0.01, 0});
+    verdict_keep(costs, 8, &(struct verdict){.original = 5, .seconds = 1});
+    assert_true(verdict_find(costs, 7, &v) && v.gain.ratio == 1.046);   // as it would be read again
+    assert_true(cost_database_write(costs, &error));
+    cost_database_free(costs);
+    assert_true(cost_database_open(&costs, path, "one", &error));
+    assert_true(verdict_find(costs, 7, &v) && v.original == ~(uint64_t)0 && v.result == 3 && v.run > 0);
+    assert_true(v.gain.ratio == 1.046 && v.gain.low == 1.031 && v.gain.high == 1.06 && v.gain.n_loads == 7);
+    assert_true(verdict_find(costs, 8, &v) && v.original == 5 && v.result == 0 && v.gain.n_loads == 0);
+    for (size_t i = 0; i < cost_database_count(costs); i++)
+        assert_true(verdict_has(cost_database_text(costs, i)));
+    cost_database_free(costs);
+    static const char *const unsound[] = {
+        "", "5 3 1 2 3 7", "5 3 1 0 3 7", "5 3 1 nan 3 7", "5 3 1 1 1 0", "5 3 1 1 1e999 7", "5 3 1 1 1 7 7", "5 3 1"};
+    for (size_t i = 0; i < COUNT_OF(unsound); i++) {
+        int n = snprintf(row, sizeof row, "(costs 4 \"one\")\n(\"contest 0000000000000007\" 1 0 \"%s\")\n", unsound[i]);
+        assert_true(file_write_text(path, row, (size_t)n, &error) && cost_database_open(&costs, path, "one", &error));
+        assert_false(verdict_find(costs, 7, &v));
+        cost_database_free(costs);
+    }
+    unlink(path);
+    rmdir(folder);
+}
+
 static void add_and_write(const char *path, const char *text, struct step_cost cost)
 {
     struct error error = {0};
@@ -735,7 +770,7 @@ static void multiply_adds_count_as_two(void **state)
 RUN_TESTS(TEST(multiply_adds_count_as_two), TEST(plans_steps), TEST(writes_parts_in_place), TEST(refuses_opaque_nodes),
           TEST(estimates_are_sums_over_steps), TEST(lays_memory_out_without_overlaps),
           TEST(lays_memory_out_in_the_best_order), TEST(loops_alike_have_one_key), TEST(long_sums_share_a_key),
-          TEST(databases_survive_and_merge), TEST(doubtful_costs_are_kept_as_such),
+          TEST(databases_survive_and_merge), TEST(verdicts_are_rows), TEST(doubtful_costs_are_kept_as_such),
           TEST(of_two_times_within_models_the_shorter_stays), TEST(costs_of_another_run_stay_where_they_agree),
           TEST(what_was_only_read_replaces_nothing), TEST(runs_are_tried), TEST(runs_of_another_speed_are_adjusted),
           TEST(older_formats_are_read), TEST(writers_at_the_same_time_lose_nothing),

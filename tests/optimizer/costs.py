@@ -40,6 +40,28 @@ def test_calibration(folder):
     expect(rewrites[0] == rewrites[1] and costs.read_text() == known, "same database, same result")
 
 
+def test_earlier_verdict(folder):
+    """What a contest of the same plans came to before is told again, unless runs of now are against it."""
+    model, costs = products(folder / "again.onnx"), folder / "again.costs"
+    options = [*priced_too_high(model, costs), *QUICK[:-1]]
+    _, first = optimize("the first contest", model, *options)
+    expect("verdict_of" not in first and "(\"contest " in costs.read_text(), f"held, and kept: {costs.read_text()}")
+    verdict = re.compile(r"( 0*[1-9a-f]\S*) [^ \"]+ [^ \"]+ [^ \"]+ \d+\"")
+    held = costs.read_text()
+    for ratio, low, high in (2.5, 1.01, 1e6), (0.5, 1e-6, 1e6):
+        costs.write_text(re.sub(verdict, rf'\1 {ratio} {low} {high} 9"', held))
+        known = costs.read_text()
+        done, again = optimize("the verdict of before", model, *options)
+        wanted = [ratio, low, high, 9]
+        expect([again[key] for key in ("speedup", "speedup_low", "speedup_high", "loads")] == wanted, f"{again}")
+        expect("verdict_of" in again and "in 9 loads of 20" in done.stdout, f"it is told that it is of before: {done.stdout}")
+        expect(bool(again["optimized"]) == (ratio > 1) and costs.read_text() == known, f"what follows of it: {again}")
+    costs.write_text(re.sub(verdict, r'\1 1000 900 1100 9"', held))
+    _, anew = optimize("a verdict that is wrong", model, *options)
+    expect("verdict_of" not in anew and anew["speedup"] < 900, f"held again: {anew}")
+    expect(" 1000 900 1100 " not in costs.read_text(), f"and kept: {costs.read_text()}")
+
+
 def test_nothing_found(folder):
     """Where nothing is rewritten the original is timed under all layouts that costs leave hope for, and told of with the best,
     not the last tried."""

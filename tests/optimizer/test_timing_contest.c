@@ -25,6 +25,8 @@ struct paper {
     int interrupted_at, n_runs;   // after so many runs; -1: before it begins
     int n_shared;                 // looks at the machine, from the first one on, that find others on it; all runs take
     double when_shared;           // so many times as long until then; 0: as long
+    const struct earlier_verdict *earlier;   // NULL: there is none
+    bool is_of_pair;                         // it is of a contest of the two alone
     struct random random;
 };
 
@@ -86,9 +88,19 @@ static void unload_paper(void *context, size_t i)
     p->is_loaded[i] = false;
 }
 
+static bool recall_paper(void *context, const size_t *pair, struct earlier_verdict *ret_verdict)
+{
+    const struct paper *p = context;
+    if (!p->earlier || (pair != NULL) != p->is_of_pair)
+        return false;
+    assert_true(!pair || (pair[0] == p->earlier->original && pair[1] == p->earlier->result));
+    *ret_verdict = *p->earlier;
+    return true;
+}
+
 static bool hold(struct paper *p, struct contest *c, struct contest_outcome *outcome)
 {
-    struct contest_runner e = {p, load_paper, run_paper, unload_paper, is_shared_paper, clock_of_paper};
+    struct contest_runner e = {p, load_paper, run_paper, unload_paper, is_shared_paper, clock_of_paper, recall_paper};
     struct error error = {0};
     p->random = random_seed(3);
     if (p->interrupted_at < 0)
@@ -280,6 +292,79 @@ static void earlier_runs_qualify(void **state)
     assert_int_equal(contest_most_loads(&c), 1 + 2 * 3);
 }
 
+// What an earlier contest came to stands, after a load of the two, and where it is known of these alone the others
+// qualify as ever.
+static void earlier_verdicts_stand(void **state)
+{
+    static const double seconds[] = {0.0335, 0.0729, 0.0290, 0.0273, 0.0500};
+    static const bool is_result[] = {false, false, true, true, true};
+    static const struct earlier_verdict earlier = {0, 3, {1.22, 1.21, 1.23, 7}, 0.0273};
+    for (int k = 0; k < 6; k++) {
+        struct sample_summary qualifying[5];
+        struct paper p = {.seconds = seconds, .noise = 0.02, .result = 3, .earlier = &earlier, .is_of_pair = k % 2};
+        struct contest c = {.n = 5, .is_result = is_result, .seconds = 0.01, .loads = 3, .most_loaded = (size_t)k / 2};
+        struct contest_outcome outcome = {.qualifying = qualifying};
+        assert_true(hold(&p, &c, &outcome));
+        assert_true(outcome.is_earlier && !outcome.is_doubted && outcome.original == 0 && outcome.result == 3);
+        assert_memory_equal(&outcome.gain, &earlier.gain, sizeof outcome.gain);
+        assert_true(outcome.times[0].count >= 2 && outcome.times[1].count >= 2);
+        assert_true(outcome.times[0].minimum >= 0.0335 && outcome.times[1].maximum < 0.0335);
+        assert_int_equal(p.n_loads, p.is_of_pair ? 5 + 2 : 2);
+        assert_int_equal(qualifying[1].count > 0, p.is_of_pair);
+    }
+    static const struct earlier_verdict alone = {1, 5, {0}, 0.0729};
+    struct paper p = {.seconds = seconds, .noise = 0.02, .earlier = &alone};
+    struct contest c = {.n = 5, .is_result = is_result, .seconds = 0.01, .loads = 3};
+    struct contest_outcome outcome = {.qualifying = NULL};
+    assert_true(hold(&p, &c, &outcome));
+    assert_true(outcome.is_earlier && outcome.original == 1 && outcome.result == 5 && p.n_loads == 1);
+    assert_true(outcome.times[0].minimum >= 0.0729);
+}
+
+// Runs that are against it have it asked anew, unless they are so in one load of two alone.
+static void earlier_verdicts_are_doubted(void **state)
+{
+    static const double seconds[] = {0.0335, 0.0729, 0.0290, 0.0273};
+    static const bool is_result[] = {false, false, true, true};
+    static const struct earlier_verdict earlier[] = {{0, 2, {1.5, 1.4, 1.6, 7}, 0.02}, {0, 3, {0.9, 0.8, 1, 7}, 0.02}};
+    for (int k = 0; k < 4; k++) {
+        struct sample_summary qualifying[4];
+        struct paper p = {.seconds = seconds, .noise = 0.02, .result = 3, .earlier = &earlier[k / 2]};
+        struct contest c = {.n = 4, .is_result = is_result, .seconds = 0.01, .loads = 3, .most_loaded = (size_t)k % 2};
+        struct contest_outcome outcome = {.qualifying = qualifying};
+        assert_true(hold(&p, &c, &outcome));
+        assert_true(outcome.is_doubted && !outcome.is_earlier && outcome.original == 0 && outcome.result == 3);
+        assert_true(outcome.gain.ratio > 1.2 && outcome.gain.ratio < 1.25 && outcome.gain.n_loads == 3);
+        assert_int_equal(p.n_loads, 2 * 2 + 4 + 2 * 3);
+    }
+    static const struct earlier_verdict sound = {0, 3, {1.22, 1.21, 1.23, 7}, 0.0273};
+    struct paper p = {.seconds = seconds, .noise = 0.02, .result = 3, .earlier = &sound, .of_load = {0, 1.2}};
+    struct contest c = {.n = 4, .is_result = is_result, .seconds = 0.01, .loads = 3};
+    struct contest_outcome outcome = {.qualifying = NULL};
+    assert_true(hold(&p, &c, &outcome));
+    assert_true(outcome.is_earlier && p.n_loads == 4);
+}
+
+// Neither an interruption nor other programs take a verdict away that was there.
+static void earlier_verdicts_survive(void **state)
+{
+    static const double seconds[] = {0.3, 0.2}, expected[] = {0.3, 0.2};
+    static const bool is_result[] = {false, true};
+    static const struct earlier_verdict earlier = {0, 1, {1.7, 1.69, 1.71, 7}, 0.2};
+    struct contest c = {.n = 2, .is_result = is_result, .seconds = 3, .loads = 7, .expected = expected};
+    struct sample_summary qualifying[2];
+    struct contest_outcome outcome = {.qualifying = qualifying};
+    struct paper cut = {.seconds = seconds, .slept = 0.9, .interrupted_at = 1, .earlier = &earlier};
+    assert_true(hold(&cut, &c, &outcome));
+    assert_true(outcome.is_earlier && !outcome.is_undecided && outcome.gain.ratio == 1.7 && seconds_after(&cut) < 2.1);
+    struct paper late = {.seconds = seconds, .slept = 9, .interrupted_at = -1, .earlier = &earlier};
+    assert_true(hold(&late, &c, &outcome));
+    assert_true(outcome.is_undecided && !outcome.is_earlier && late.n_runs == 1);
+    struct paper busy = {.seconds = seconds, .slept_at = -1, .n_shared = 1000, .when_shared = 100, .earlier = &earlier};
+    assert_true(hold(&busy, &c, &outcome));
+    assert_true(outcome.is_earlier && !outcome.is_disturbed && outcome.gain.ratio == 1.7);
+}
+
 // Before the contest runs were long: the final has none but those that count, which are as many for both.
 static void long_runs_warm_up_nobody(void **state)
 {
@@ -402,6 +487,7 @@ static void a_load_that_fails_ends_it(void **state)
 RUN_TESTS(TEST(gains_are_over_the_fastest_original), TEST(loads_that_differ_prove_nothing),
           TEST(originals_alone_qualify), TEST(an_interruption_ends_it_soon),
           TEST(what_was_timed_before_an_interruption_decides), TEST(a_signal_leaves_little_time),
-          TEST(earlier_runs_qualify), TEST(long_runs_warm_up_nobody), TEST(slow_contests_end_when_they_are_decided),
+          TEST(earlier_runs_qualify), TEST(earlier_verdicts_stand), TEST(earlier_verdicts_are_doubted),
+          TEST(earlier_verdicts_survive), TEST(long_runs_warm_up_nobody), TEST(slow_contests_end_when_they_are_decided),
           TEST(small_gains_are_not_given_up), TEST(open_contests_go_on), TEST(others_are_waited_for),
           TEST(a_load_that_fails_ends_it))
