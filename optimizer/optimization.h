@@ -9,6 +9,7 @@
 #include "optimizer/run/comparison.h"
 #include "optimizer/run/phases.h"
 #include "optimizer/run/profiles.h"
+#include "optimizer/run/reference.h"
 #include "optimizer/run/remaining_time.h"
 #include "optimizer/run/runnable.h"
 #include "optimizer/run/time_limit.h"
@@ -86,6 +87,7 @@ struct job_search {
 
 struct job_results {
     struct search_result found;
+    struct reference original;        // its outputs by exact kernels, once they were asked for
     VEC(struct finalist) finalists;   // while one of them is chosen
     VEC(struct profiled_plan) profiled;
     struct passes *passes;            // that were tuned (tuning_phase.h); NULL: none were

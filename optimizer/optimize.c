@@ -332,6 +332,7 @@ static void free_results(struct optimizing *o)
     vec_free(&o->report.kept);
     vec_free(&o->report.timing.contenders);
     vec_free(&o->report.costs.corrections);
+    reference_free(&o->results.original);
     vec_free(&o->results.profiled);
     vec_free(&o->rules.left_out);
 }

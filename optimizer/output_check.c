@@ -14,96 +14,51 @@
 #include "optimizer/run/comparison.h"
 #include "optimizer/run/model_weights.h"
 #include "optimizer/run/prepare_within.h"
+#include "optimizer/run/reference.h"
 #include "optimizer/runtime_verdict.h"
 #include <math.h>
 #include <string.h>
 
 // --- checking and timing ---------------------------------------------------------------------------------------------
 
-// The parts of the original and of the result that can be run.
-struct pair {
-    struct graph graphs[2];
-    struct model *models[2];
-    struct recording recordings[2][INPUT_ATTEMPTS];
-    bool is_recorded[INPUT_ATTEMPTS];   // of the original: its outputs tell something that others do not
-    struct arena arena;                 // of the recordings
-};
-
-static void init_pair(struct optimizing *o, const struct graph *a, const struct graph *b, struct pair *ret_pair)
+// The outputs of the original: at the profile's sizes, with its own weights, they are kept. What can be run of it
+// depends on the result where there are nodes that nobody understands.
+static struct reference *reference_of(struct optimizing *o, struct reference *own, bool is_kept)
 {
-    *ret_pair = (struct pair){0};
-    graph_cut(&ret_pair->graphs[0], a, b, &o->inputs.cut);
-    graph_cut(&ret_pair->graphs[1], b, a, &o->inputs.cut);
-}
-
-static void free_model(struct pair *pair, int i)
-{
-    if (pair->models[i])
-        model_free(pair->models[i]);
-    pair->models[i] = NULL;
-}
-
-static void free_pair(struct pair *pair)
-{
-    for (int i = 0; i < 2; i++) {
-        free_model(pair, i);
-        graph_free(&pair->graphs[i]);
-    }
-    arena_free(&pair->arena);
+    struct reference *r = is_kept && o->model.opaques.count == 0 ? &o->results.original : own;
+    r->n_inputs = o->inputs.cut.n_inputs;
+    r->given = o->inputs.given;
+    r->seed = (uint64_t)o->options->seed;
+    r->rounds = (int)o->options->rounds;
+    return r;
 }
 
 // The original runs by exact kernels alone.
-static bool prepare_model(struct optimizing *o, const struct tensor_value *weights, struct pair *pair, int i)
+static struct model *prepare_model(struct optimizing *o, const struct tensor_value *weights, const struct graph *g,
+                                   struct reference *r)
 {
+    bool is_result = r->is_there;
     double budget = o->checker->options.error_budget;
     struct given_weights given = {o->model.weights.count, weights, o->checker->options.weights};
-    struct within_request request = {o->checker, &pair->graphs[i], NULL, &given, (uint64_t)o->options->seed};
+    struct within_request request = {
+        .backend = o->checker, .graph = g, .weights = &given, .seed = (uint64_t)o->options->seed, .reference = r};
     if (o->checker == o->backend)
-        o->checker->policy = o->results.policies[i];
-    o->checker->options.error_budget = i == 0 ? 0 : budget;
-    pair->models[i] = prepare_within_by_policy(&request, &o->report.costs.within[i], o->error);
+        o->checker->policy = o->results.policies[is_result];
+    o->checker->options.error_budget = is_result ? budget : 0;
+    struct model *m = prepare_within_by_policy(&request, &o->report.costs.within[is_result], o->error);
     o->checker->options.error_budget = budget;
     backend_give_back_preparing(o->checker);
-    return pair->models[i] != NULL;
+    return m;
 }
 
-static bool record_attempt(struct optimizing *o, struct pair *pair, int i, int attempt)
+static bool record_original(struct optimizing *o, const struct tensor_value *weights, const struct graph *g,
+                            struct reference *r)
 {
-    return model_record(pair->models[i], &pair->graphs[0], o->inputs.cut.n_inputs, &o->inputs.given,
-                        (uint64_t)o->options->seed, attempt, (int)o->options->rounds, &pair->arena,
-                        &pair->recordings[i][attempt], o->error);
-}
-
-// Until all outputs tell something: numbers are looked for at which the original is finite, and not constant.
-static bool record_original(struct optimizing *o, struct pair *pair)
-{
-    LOCAL_LIST(output_comparisons, all);
-    LOCAL_LIST(output_comparisons, more);
-    double started = clock_seconds();
-    bool is_done = true;
-    for (int attempt = 0; is_done && attempt < INPUT_ATTEMPTS; attempt++) {
-        const struct recording *r = &pair->recordings[0][attempt];
-        bool is_enough =
-            outputs_are_trustworthy(&all) || interrupt_requested() || clock_seconds() - started > SECONDS_OF_ATTEMPTS;
-        if (attempt > 0 && is_enough)
-            break;
-        is_done = record_attempt(o, pair, 0, attempt);
-        if (!is_done)
-            break;
-        recordings_compare(r, r, true, 0, attempt ? &more : &all);
-        pair->is_recorded[attempt] = attempt == 0;
-        for (size_t i = 0; i < more.count; i++)
-            pair->is_recorded[attempt] |= more.items[i].is_trustworthy && !all.items[i].is_trustworthy;
-        outputs_merge(&all, &more);
-    }
-    return is_done;
-}
-
-static bool record(struct optimizing *o, struct pair *pair, int i)
-{
-    bool is_done = i > 0 || record_original(o, pair);
-    for (int attempt = 0; i > 0 && is_done && attempt < INPUT_ATTEMPTS; attempt++)
-        is_done = !pair->is_recorded[attempt] || record_attempt(o, pair, i, attempt);
+    if (r->is_there)
+        return true;
+    struct model *m = prepare_model(o, weights, g, r);
+    bool is_done = m && reference_record(r, m, g, o->error);
+    model_free(m);
     return is_done;
 }
 
@@ -129,34 +84,45 @@ static enum check_verdict verdict_of(const output_comparisons *outputs)
     return outputs->count ? verdict : CHECK_UNTRUSTWORTHY;
 }
 
-static void judge(struct optimizing *o, const struct pair *pair)
+static bool compare_result(struct optimizing *o, const struct tensor_value *weights, const struct graph *g,
+                           struct reference *r)
 {
-    o->report.check.tolerance = comparison_tolerance(&pair->graphs[0], o->options->allows_tf32, o->options->tolerance);
-    LOCAL_LIST(output_comparisons, more);
-    for (int attempt = 0; attempt < INPUT_ATTEMPTS; attempt++)
-        if (pair->is_recorded[attempt]) {
-            recordings_compare(&pair->recordings[0][attempt], &pair->recordings[1][attempt], true,
-                               o->report.check.tolerance, attempt ? &more : &o->report.check.outputs);
-            outputs_merge(&o->report.check.outputs, &more);
-        }
+    struct model *m = prepare_model(o, weights, g, r);
+    bool is_done = m && reference_compare(r, m, g, o->report.check.tolerance, &o->report.check.outputs, o->error);
+    model_free(m);
+    return is_done;
+}
+
+// The parts of the original and of the result that can be run.
+struct pair {
+    struct graph graphs[2];
+};
+
+static void cut_pair(struct optimizing *o, struct pair *ret_pair)
+{
+    graph_cut(&ret_pair->graphs[0], &o->model.graph, &o->results.found.graph, &o->inputs.cut);
+    graph_cut(&ret_pair->graphs[1], &o->results.found.graph, &o->model.graph, &o->inputs.cut);
+}
+
+static void free_pair(struct pair *pair)
+{
+    graph_free(&pair->graphs[0]);
+    graph_free(&pair->graphs[1]);
+}
+
+// Models are there one at a time: each packs a copy of the weights.
+static bool compare(struct optimizing *o, const struct tensor_value *weights, bool is_kept)
+{
+    struct reference own FREED_BY(reference_free) = {0}, *r = reference_of(o, &own, is_kept);
+    struct pair pair FREED_BY(free_pair) = {0};
+    cut_pair(o, &pair);
+    o->report.check.tolerance = comparison_tolerance(&pair.graphs[0], o->options->allows_tf32, o->options->tolerance);
+    if (!record_original(o, weights, &pair.graphs[0], r) || !compare_result(o, weights, &pair.graphs[1], r))
+        return false;
     name_outputs(o);
     o->report.check.verdict = verdict_of(&o->report.check.outputs);
     report_note_never_finite(&o->report, &o->report.check.outputs);
-}
-
-// Pairs are there one at a time: each packs a copy of the weights.
-static bool compare(struct optimizing *o, const struct tensor_value *weights)
-{
-    struct pair pair FREED_BY(free_pair);
-    bool is_done = true;
-    init_pair(o, &o->model.graph, &o->results.found.graph, &pair);
-    for (int i = 0; is_done && i < 2; i++) {
-        is_done = prepare_model(o, weights, &pair, i) && record(o, &pair, i);
-        free_model(&pair, i);
-    }
-    if (is_done)
-        judge(o, &pair);
-    return is_done;
+    return true;
 }
 
 // Rewrites hold for all weights, so a model whose own weights make constant outputs can be checked with others.
@@ -181,7 +147,7 @@ static struct tensor_value *random_weights(struct optimizing *o, const struct te
 static bool check_with_random_weights(struct optimizing *o, const struct tensor_value *own)
 {
     ARENA(arena);
-    bool is_done = compare(o, random_weights(o, own, &arena));
+    bool is_done = compare(o, random_weights(o, own, &arena), false);
     o->report.check.reason = o->report.check.verdict == CHECK_PASSED
                                  ? "with random weights, as the outputs are constant with the model's own"
                                  : "outputs are constant, with the model's own weights and with random ones";
@@ -210,9 +176,9 @@ static size_t bytes_of_values(const struct optimizing *o, const struct graph *g)
 
 static bool has_room_to_compare(struct optimizing *o, struct error *error)
 {
-    struct pair pair FREED_BY(free_pair);
+    struct pair pair FREED_BY(free_pair) = {0};
     size_t of_models[2] = {0}, available = mem_available();
-    init_pair(o, &o->model.graph, &o->results.found.graph, &pair);
+    cut_pair(o, &pair);
     bool has_room = true;
     for (int i = 0; has_room && i < 2; i++)
         has_room = backend_has_room(o->checker, &pair.graphs[i], &of_models[i], error);
@@ -246,7 +212,7 @@ static bool compare_at_other_sizes(struct optimizing *o, const struct tensor_val
         struct error error = {0};
         memcpy(o->inputs.cut.binding, o->inputs.bindings.checks[i], sizeof o->inputs.cut.binding);
         if (has_room_to_compare(o, &error))
-            is_done = compare(o, weights);
+            is_done = compare(o, weights, false);
         else
             leave_out_check(o, i, &error);
     }
@@ -261,8 +227,9 @@ static bool check_here(struct optimizing *o, const struct tensor_value *weights)
         return true;
     if (!compare_at_other_sizes(o, weights) || o->report.check.verdict == CHECK_FAILED)
         return o->report.check.verdict == CHECK_FAILED;
-    return compare(o, weights) && (o->report.check.verdict != CHECK_UNTRUSTWORTHY || optimizing_has_large_weights(o) ||
-                                   o->report.check.never_finite || check_with_random_weights(o, weights));
+    return compare(o, weights, true) &&
+           (o->report.check.verdict != CHECK_UNTRUSTWORTHY || optimizing_has_large_weights(o) ||
+            o->report.check.never_finite || check_with_random_weights(o, weights));
 }
 
 // By the costs of its runtime; 0: there are none, or nodes that nobody understands are a part of the time.
@@ -323,7 +290,9 @@ void optimizing_judge_kernels(struct optimizing *o)
     if (!is_wanted || !graph_cut(&runnable, &o->model.graph, NULL, &o->inputs.cut))
         return;
     struct given_weights given = {o->model.weights.count, model_list_weights(&o->model, &runnable), &o->weight_source};
-    struct within_request request = {o->backend, &runnable, NULL, &given, (uint64_t)o->options->seed, true};
+    struct reference own FREED_BY(reference_free) = {0};
+    struct within_request request = {
+        o->backend, &runnable, NULL, &given, (uint64_t)o->options->seed, true, reference_of(o, &own, true)};
     enum phase former = phases_enter(&o->time.phases, PHASE_CHECKING);
     o->backend->policy = o->results.policies[0];
     model_free(prepare_within_by_policy(&request, &o->report.costs.within[0], &error));

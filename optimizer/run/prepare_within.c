@@ -9,7 +9,7 @@
 #include "core/memory/memory.h"
 #include "core/system/interrupt.h"
 #include "graph/graph.h"
-#include "optimizer/run/comparison.h"
+#include "optimizer/run/reference.h"
 #include <math.h>
 
 struct suspect {
@@ -23,8 +23,7 @@ struct judging {
     step_choices exact;
     VEC(struct suspect) suspects;   // the inexact ones
     size_t n_back;
-    struct recording standard;
-    int attempt;   // of inputs, by which outputs say something
+    struct reference *standard, own;
     struct error *error;
 };
 
@@ -43,40 +42,22 @@ static size_t n_inputs(const struct graph *g)
     return n;
 }
 
-static bool record(struct judging *j, struct model *m, struct arena *arena, struct recording *ret_recording)
-{
-    const struct within_request *r = j->request;
-    return model_record(m, r->graph, n_inputs(r->graph), &(struct model_inputs){0}, r->seed, j->attempt, 1, arena,
-                        ret_recording, j->error);
-}
-
-// The first inputs by which each output says something, or the last ones.
+// By standard choices alone.
 static bool record_standard(struct judging *j)
 {
+    const struct within_request *r = j->request;
     step_choices none = {0};
-    LOCAL_LIST(output_comparisons, outputs);
     struct model *m = prepare(j, &none);
-    bool is_done = m != NULL, is_enough = false;
-    for (j->attempt = 0; is_done && !is_enough && j->attempt < INPUT_ATTEMPTS; j->attempt++) {
-        is_done = record(j, m, &j->arena, &j->standard);
-        if (is_done)
-            recordings_compare(&j->standard, &j->standard, true, 0, &outputs);
-        is_enough = outputs_are_trustworthy(&outputs);
-    }
-    j->attempt--;
+    bool is_done = m && reference_record(j->standard, m, r->graph, j->error);
     model_free(m);
     return is_done;
 }
 
 static bool compare(struct judging *j, struct model *m, double *ret_difference)
 {
-    ARENA(arena);
-    struct recording recording;
     LOCAL_LIST(output_comparisons, outputs);
-    bool is_done = record(j, m, &arena, &recording);
+    bool is_done = reference_compare(j->standard, m, j->request->graph, 0, &outputs, j->error);
     *ret_difference = 0;
-    if (is_done)
-        recordings_compare(&j->standard, &recording, true, 0, &outputs);
     for (size_t i = 0; i < outputs.count; i++)
         *ret_difference = fmax(*ret_difference, relative_difference(&outputs.items[i]));
     return is_done;
@@ -249,9 +230,26 @@ static struct model *prepare_and_compare(struct judging *j, double *ret_differen
     return NULL;
 }
 
+// NULL: it differs by more than is allowed, which rewrites may be the reason of, or the device failed.
+static struct model *prepare_within_reference(struct judging *j, double *ret_difference)
+{
+    struct model *m = prepare_and_compare(j, ret_difference);
+    if (m && *ret_difference <= j->request->backend->options.error_budget)
+        return m;
+    model_free(m);
+    return NULL;
+}
+
 static struct model *judge(struct judging *j, struct within_error *within)
 {
-    struct model *m = record_standard(j) ? prepare_and_compare(j, &within->difference) : NULL;
+    struct reference *given = j->request->reference;
+    bool is_there = given && given->is_there;
+    j->standard = given ? given : &j->own;
+    struct model *m = is_there ? prepare_within_reference(j, &within->difference) : NULL;
+    if (m)
+        return m;
+    j->standard = is_there ? &j->own : j->standard;
+    m = record_standard(j) ? prepare_and_compare(j, &within->difference) : NULL;
     while (m && within->difference > j->request->backend->options.error_budget) {
         model_free(m);
         if (!choose_by_trials(j, within->difference))
@@ -270,6 +268,7 @@ static struct model *judge(struct judging *j, struct within_error *within)
 struct model *prepare_within(const struct within_request *r, struct within_error *within, struct error *error)
 {
     struct judging j = {.request = r, .error = error};
+    j.own = (struct reference){.n_inputs = n_inputs(r->graph), .seed = r->seed, .rounds = 1};
     LOCAL_LIST(step_choices, all);
     struct model *m = NULL;
     if (r->backend->options.error_budget == 0)
@@ -281,6 +280,7 @@ struct model *prepare_within(const struct within_request *r, struct within_error
         m = is_done_with ? NULL : is_known ? prepare_with(&j, NULL) : judge(&j, within);
         within->passed = m || is_done_with ? hash_of(&j) : 0;
     }
+    reference_free(&j.own);
     vec_free(&j.exact);
     vec_free(&j.suspects);
     arena_free(&j.arena);

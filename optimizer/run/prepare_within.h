@@ -9,6 +9,8 @@
 #pragma once
 #include "backends/contract/backend.h"
 
+struct reference;
+
 struct within_request {
     struct backend *backend;
     const struct graph *graph;
@@ -16,10 +18,13 @@ struct within_request {
     const struct given_weights *weights;
     uint64_t seed;
     bool is_only_judged;   // nothing is prepared but for that, and no model where there is nothing to judge
+    // What the model, or another one that computes the same, gives by exact choices: whatever agrees with it needs no
+    // standard of its own, and a standard is recorded there if nothing is yet. NULL: it has one of its own.
+    struct reference *reference;
 };
 // Findings; zeros before. Choices that stayed within are not run again by the same one.
 struct within_error {
-    double difference;       // of the worst output, as a share of its largest entry; 0: nothing is inexact
+    double difference;       // from the standard, of the worst output, as a share of its largest entry; 0: all is exact
     uint32_t n_taken_back;   // by text
     uint64_t passed;
 };
