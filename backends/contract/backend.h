@@ -82,7 +82,7 @@ struct backend_methods {
     bool (*describe_choice)(const struct backend *b, const struct plan *plan, const struct step *step,
                             const char *choice, struct schedule_features *ret_features);
     // Compiles all at once what these choices need, which is less work than one by one: now, or when the first of them
-    // is run. With list_spaces.
+    // is run. NULL: nothing has to be, and there are no list_spaces.
     void (*make_ready)(struct backend *b, const struct plan *plan, const struct step *step, const choice_list *among,
                        bool is_now);
     // The cost of a step of a plan, by running it on random data or by knowing it, in the best way of some of one

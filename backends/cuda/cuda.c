@@ -42,6 +42,7 @@ static const struct backend_methods methods = {
     .name = "cuda",
     .knows_small_models = true,
     .list_choices = cuda_list_choices,
+    .make_ready = cuda_make_ready,
     .measure = cuda_measure,
     .learn = engines_learn,
     .guess = cuda_guess,

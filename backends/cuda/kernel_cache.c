@@ -7,7 +7,9 @@
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"
 #include "core/memory/key_set.h"
+#include "core/system/cores.h"
 #include "core/system/file.h"
+#include "core/system/thread_pool.h"
 #include "core/text/error.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,7 +22,9 @@ struct kernel_cache {
     struct gpu *gpu;
     struct arena arena;
     struct key_set texts;
-    VEC(struct gpu_kernel *) kernels;
+    VEC(struct gpu_kernel *) kernels;                     // NULL: not yet, or it cannot be had
+    VEC(uint32_t) expected;                               // texts, in the order in which they were noted,
+    size_t n_taken;                                       // the first of which were compiled, or tried
     char architecture[16], versions[256], folder[4096];   // folder empty: none
 };
 
@@ -44,8 +48,10 @@ void kernel_cache_free(struct kernel_cache *cache)
     if (!cache)
         return;
     for (size_t i = 0; i < cache->kernels.count; i++)
-        cache->api->unload(cache->gpu, cache->kernels.items[i]);
+        if (cache->kernels.items[i])
+            cache->api->unload(cache->gpu, cache->kernels.items[i]);
     vec_free(&cache->kernels);
+    vec_free(&cache->expected);
     key_set_free(&cache->texts);
     arena_free(&cache->arena);
     mem_free(cache, sizeof *cache);
@@ -114,37 +120,105 @@ static void save_file(const struct kernel_cache *cache, const char *text, const 
     file_writer_commit(&writer, &ignored);
 }
 
-// --- finding ---------------------------------------------------------------------------------------------------------
+// --- compiling -------------------------------------------------------------------------------------------------------
 
-static struct gpu_kernel *compile(struct kernel_cache *cache, const char *text, struct error *error)
-{
-    char reason[GPU_REASON_SIZE] = "";
+#define TEXTS_OF_A_CORE 4   // that are compiled at once: an interruption waits for these
+
+struct compiled {
+    const struct kernel_cache *cache;
+    uint32_t id;
+    const char *text;
+    bool is_done;
     void *code;
     size_t size;
-    if (!cache->api->compile(text, cache->architecture, &code, &size, reason)) {
-        error_set_code(error, EXIT_INTERNAL, NULL, "a kernel does not compile: %s", reason);
-        return NULL;
+    char reason[GPU_REASON_SIZE];
+};
+typedef VEC(struct compiled) batch;
+
+static void compile(void *context, size_t item, size_t member)
+{
+    struct compiled *c = &((struct compiled *)context)[item];
+    c->is_done = c->cache->api->compile(c->text, c->cache->architecture, &c->code, &c->size, c->reason);
+}
+
+// In the order in which they were asked for, whoever was compiled first.
+static void load_compiled(struct kernel_cache *cache, struct compiled *c)
+{
+    if (!c->is_done)
+        return;
+    cache->kernels.items[c->id] = cache->api->load(cache->gpu, c->code, c->size, c->reason);
+    if (cache->kernels.items[c->id])
+        save_file(cache, c->text, c->code, c->size);
+    cache->api->free_code(c->code);
+}
+
+static void compile_all(struct kernel_cache *cache, batch *list)
+{
+    size_t n_cores = (size_t)cores_available();
+    struct thread_pool *pool = thread_pool_new(n_cores < list->count ? n_cores : list->count);
+    thread_pool_share(pool, list->count, compile, list->items);
+    thread_pool_free(pool);
+    for (size_t i = 0; i < list->count; i++)
+        load_compiled(cache, &list->items[i]);
+}
+
+// --- finding ---------------------------------------------------------------------------------------------------------
+
+static uint32_t note(struct kernel_cache *cache, const char *text)
+{
+    size_t count = cache->texts.keys.count;
+    uint32_t id = key_set_add(&cache->texts, &cache->arena, text, strlen(text) + 1);
+    if (id == count)
+        vec_push(&cache->kernels, NULL);
+    return id;
+}
+
+// Unless it is in the folder.
+static void add_to_batch(struct kernel_cache *cache, uint32_t id, batch *list)
+{
+    const char *text = cache->texts.keys.items[id].bytes;
+    if (!cache->kernels.items[id])
+        cache->kernels.items[id] = load_file(cache, text);
+    if (!cache->kernels.items[id])
+        vec_push(list, ((struct compiled){.cache = cache, .id = id, .text = text}));
+}
+
+static void add_expected(struct kernel_cache *cache, batch *list)
+{
+    size_t most = TEXTS_OF_A_CORE * (size_t)cores_available();
+    while (list->count < most && cache->n_taken < cache->expected.count)
+        add_to_batch(cache, cache->expected.items[cache->n_taken++], list);
+}
+
+void kernel_cache_expect(struct kernel_cache *cache, const char *text)
+{
+    size_t count = cache->texts.keys.count;
+    uint32_t id = note(cache, text);
+    if (id == count)
+        vec_push(&cache->expected, id);
+}
+
+void kernel_cache_make_expected(struct kernel_cache *cache)
+{
+    while (cache->n_taken < cache->expected.count) {
+        LOCAL_LIST(batch, list);
+        add_expected(cache, &list);
+        compile_all(cache, &list);
     }
-    struct gpu_kernel *kernel = cache->api->load(cache->gpu, code, size, reason);
-    if (kernel)
-        save_file(cache, text, code, size);
-    else
-        error_set_code(error, EXIT_INTERNAL, NULL, "a kernel cannot be loaded: %s", reason);
-    cache->api->free_code(code);
-    return kernel;
 }
 
 struct gpu_kernel *kernel_cache_find(struct kernel_cache *cache, const char *text, struct error *error)
 {
-    uint32_t id = key_set_find(&cache->texts, text, strlen(text));
-    if (id != KEY_NONE)
-        return cache->kernels.items[id];
-    struct gpu_kernel *kernel = load_file(cache, text);
-    if (!kernel)
-        kernel = compile(cache, text, error);
-    if (!kernel)
-        return NULL;
-    key_set_add(&cache->texts, &cache->arena, text, strlen(text));
-    vec_push(&cache->kernels, kernel);
-    return kernel;
+    uint32_t id = note(cache, text);
+    LOCAL_LIST(batch, list);
+    if (!cache->kernels.items[id])
+        add_to_batch(cache, id, &list);
+    if (list.count) {
+        add_expected(cache, &list);
+        compile_all(cache, &list);
+        if (!cache->kernels.items[id])
+            error_set_code(error, EXIT_INTERNAL, NULL, "a kernel %s: %s",
+                           list.items[0].is_done ? "cannot be loaded" : "does not compile", list.items[0].reason);
+    }
+    return cache->kernels.items[id];
 }

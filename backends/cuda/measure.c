@@ -388,22 +388,34 @@ static bool measure_steadily(struct measurement *m, double least, struct step_co
 // --- the whole -------------------------------------------------------------------------------------------------------
 
 // Enough for any step: a library's workspace, or the unrounded stages of the largest definition.
+static size_t bytes_of_scratch(const struct measurement *m)
+{
+    ARENA(arena);
+    struct generated_kernels kernels = {.scratch_bytes = 0};
+    step_generate(m->plan, m->step, "", m->b->api->prelude, &arena, &kernels);
+    vec_free(&kernels.list);
+    return kernels.scratch_bytes > GPU_WORKSPACE_BYTES ? kernels.scratch_bytes : GPU_WORKSPACE_BYTES;
+}
+
 static bool give_scratch(struct measurement *m)
 {
-    struct prepared_step s;
-    struct arena arena = {0};
-    bool is_done = step_prepare(m->b, m->plan, m->step, cuda_is_library_step(m->step) ? CHOICE_GENERATED : "", &arena,
-                                &s, m->error);
-    size_t bytes = is_done && s.scratch_bytes > GPU_WORKSPACE_BYTES ? s.scratch_bytes : GPU_WORKSPACE_BYTES;
-    if (is_done)
-        step_release(m->b, &s);
-    arena_free(&arena);
-    char *scratch = is_done ? cuda_allocate(m->b, bytes, m->error) : NULL;
+    char *scratch = cuda_allocate(m->b, bytes_of_scratch(m), m->error);
     for (int i = 0; i < m->rotation.copies; i++)
         m->at[i].scratch = scratch;
     if (scratch)
         vec_push(&m->owned, scratch);
     return scratch != NULL;
+}
+
+// The first choices are tried, whatever they take.
+void cuda_make_ready(struct backend *backend, const struct plan *plan, const struct step *step,
+                     const choice_list *among, bool is_now)
+{
+    struct cuda_backend *b = (struct cuda_backend *)backend;
+    for (size_t i = 0; i < among->count && i <= PATIENCE; i++)
+        step_expect(b, plan, step, among->items[i].text);
+    if (is_now)
+        kernel_cache_make_expected(b->kernels);
 }
 
 bool cuda_measure(struct backend *backend, const struct plan *plan, const struct step *step, const choice_list *among,

@@ -132,14 +132,21 @@ static void drop_constants(struct cuda_model *m, struct cuda_backend *b)
     m->n_steps = n;
 }
 
+static const char *choice_of(const struct step *step)
+{
+    return step->way.choice ? step->way.choice : "";
+}
+
 static bool prepare_steps(struct cuda_model *m, struct cuda_backend *b, struct error *error)
 {
     size_t scratch_bytes = 0;
     m->steps = arena_array(&m->base.arena, struct prepared_step, m->base.plan.steps.count + 1);
+    for (size_t i = 0; i < m->base.plan.steps.count; i++)
+        step_expect(b, &m->base.plan, &m->base.plan.steps.items[i], choice_of(&m->base.plan.steps.items[i]));
     for (size_t i = 0; i < m->base.plan.steps.count; i++) {
         struct prepared_step *s = &m->steps[m->n_steps];
         const struct step *step = &m->base.plan.steps.items[i];
-        if (!step_prepare(b, &m->base.plan, step, step->way.choice ? step->way.choice : "", &m->base.arena, s, error))
+        if (!step_prepare(b, &m->base.plan, step, choice_of(step), &m->base.arena, s, error))
             return false;
         m->n_steps++;
         scratch_bytes = s->scratch_bytes > scratch_bytes ? s->scratch_bytes : scratch_bytes;

@@ -133,6 +133,26 @@ bool step_prepare(struct cuda_backend *b, const struct plan *plan, const struct 
     return true;
 }
 
+static bool is_of_library(const struct step *step, const char *choice)
+{
+    struct kernel_tile tile;
+    return cuda_is_library_step(step) && strcmp(choice, CHOICE_GENERATED) != 0 && !kernel_tile_parse(choice, &tile);
+}
+
+void step_expect(struct cuda_backend *b, const struct plan *plan, const struct step *step, const char *choice)
+{
+    ARENA(arena);
+    struct step epilogue = {.n_loops = step->n_loops, .loops = step->loops};
+    struct generated_kernels kernels = {.scratch_bytes = 0};
+    if (!is_of_library(step, choice))
+        step_generate(plan, step, choice, b->api->prelude, &arena, &kernels);
+    else if (is_apart(choice) && step->n_loops)
+        kernels_from_loops(&epilogue, b->api->prelude, &arena, &kernels);
+    for (size_t i = 0; i < kernels.list.count; i++)
+        kernel_cache_expect(b->kernels, kernels.list.items[i].text);
+    vec_free(&kernels.list);
+}
+
 void step_choice(const struct cuda_backend *b, const struct step *step, const struct prepared_step *s, char *ret_choice,
                  size_t size)
 {
