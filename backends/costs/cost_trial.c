@@ -4,9 +4,8 @@
 #include "backends/limits.def"
 #include "core/memory/hash.h"
 #include "core/text/log.h"
+#include "core/text/text.h"
 #include <math.h>
-#include <stdio.h>
-#include <time.h>
 
 #define FIRST_COSTS 5         // of a run, all of which are measured again
 #define SHARE_OF_OTHERS 8     // one in so many
@@ -84,18 +83,17 @@ const struct cost_trial *cost_trials_note(cost_trials *trials, const struct step
     return trial;
 }
 
-static void print_time(char *ret_text, size_t size, uint32_t run)
+static void print_time(struct text *out, uint32_t run)
 {
-    time_t seconds = run;
-    struct tm parts;
-    if (run == 0 || !localtime_r(&seconds, &parts) || !strftime(ret_text, size, "of %Y-%m-%d %H:%M", &parts))
-        snprintf(ret_text, size, "without a date");
+    text_add(out, run ? "of " : "without a date");
+    if (run)
+        text_add_date(out, run);
 }
 
 void cost_trial_tell(const struct cost_trial *trial, size_t n_costs, const struct log *log)
 {
-    char when[64];
-    print_time(when, sizeof when, trial->run);
-    log_warning(log, "costs %s are %.2g to %.2g times what steps take now: all %zu of them are %s", when, trial->least,
-                trial->most, n_costs, trial->is_refuted ? "measured again" : "divided by that");
+    TEXT(when);
+    print_time(&when, trial->run);
+    log_warning(log, "costs %s are %.2g to %.2g times what steps take now: all %zu of them are %s", when.chars,
+                trial->least, trial->most, n_costs, trial->is_refuted ? "measured again" : "divided by that");
 }
