@@ -185,13 +185,22 @@ static double count_at(const struct definition *d, expr e, int64_t *variables)
     return count;
 }
 
-// At some values of the variables from `v` on that it mentions.
+static bool sums_over(const struct definition *d, expr e, size_t v)
+{
+    const struct expr_node *n = &d->nodes.items[e];
+    struct operands below = expr_operands(d, e);
+    return (n->kind == EXPR_REDUCE && (size_t)n->value == v) ||
+           ANY(uint32_t, i, below.n, sums_over(d, below.items[i], v));
+}
+
+// At some values of the free variables from `v` on that it mentions.
 static bool counts_none(const struct definition *d, expr e, size_t v, int64_t *variables)
 {
     if (v == d->extents.count)
         return !(count_at(d, e, variables) > 0);
     bool is_so = false;
-    int64_t extent = definition_mentions(d, e, (int64_t)v) ? d->extents.items[v] : 1;
+    bool is_free = definition_mentions(d, e, (int64_t)v) && !sums_over(d, e, v);
+    int64_t extent = is_free ? d->extents.items[v] : 1;
     for (int64_t i = 0; i < extent && !is_so; i++) {
         variables[v] = i;
         is_so = counts_none(d, e, v + 1, variables);

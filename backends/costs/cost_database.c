@@ -164,8 +164,11 @@ void cost_database_add(struct cost_database *costs, const char *text, const stru
     uint32_t id = find_entry(costs, costs->device, text);
     struct cost_entry *e = id == TABLE_NONE ? NULL : &costs->entries.items[id];
     bool is_doubtful = cost->is_doubtful || !is_plausible(cost->seconds);
-    if (e && is_doubtful && !is_refuted(costs, e) && cost_trials_factor(&costs->trials, e->run) == 1 &&
-        is_shorter(e, cost)) {
+    double factor = e && !e->is_own ? cost_trials_factor(&costs->trials, e->run) : 1;
+    struct step_cost then = *cost;
+    then.seconds *= factor;
+    if (e && is_doubtful && !is_refuted(costs, e) && is_shorter(e, &then)) {
+        e->seconds = as_written(e->seconds / factor, SECONDS_FORMAT);
         e->is_own = true;
         e->is_cut = cost->is_cut;
     } else

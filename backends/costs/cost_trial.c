@@ -78,7 +78,7 @@ const struct cost_trial *cost_trials_note(cost_trials *trials, const struct step
     if (trial->is_refuted && had_another_speed(trial)) {
         trial->factor = sqrt(trial->least * trial->most);
         trial->is_refuted = false;
-        trial->n_wrong = 0;
+        trial->n_wrong = trial->n_noted = 0;
     }
     return trial;
 }

@@ -280,10 +280,10 @@ class Worker:
             taken.append(once if involuntary_switches() == switches else -once)
         return " ".join([str(len(taken))] + [f"{t:.9g}" for t in taken])
 
-    def repeat(self, models, feed, seconds, least):
+    def repeat(self, models, feed, seconds, least, most=MOST_PROFILED_RUNS):
         """Seconds of runs of each, by turns."""
         taken, end = [[] for _ in models], time.monotonic() + seconds
-        while len(taken[0]) < least or (len(taken[0]) < MOST_PROFILED_RUNS and time.monotonic() < end):
+        while len(taken[0]) < least or (len(taken[0]) < most and time.monotonic() < end):
             self.connection.check()
             for model, seconds_of_runs in zip(models, taken):
                 started = self.clock()
@@ -298,7 +298,7 @@ class Worker:
         for _ in range(LOADS_OF_A_PROFILE):
             models += [self.runtime.InferenceSession(path, self.options(), providers=[self.provider])
                        for path in paths[len(models):]]
-            self.repeat(models, feed, WARM_UP_SECONDS * len(models), WARM_UP_RUNS)
+            self.repeat(models, feed, WARM_UP_SECONDS * len(models), WARM_UP_RUNS, MOST_RUNS)
             taken = self.repeat(models, feed, seconds / LOADS_OF_A_PROFILE, -(-least // LOADS_OF_A_PROFILE))
             loads.append([mean_of_lower_half(of_model) for of_model in taken])
             models.clear()
