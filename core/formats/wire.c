@@ -44,8 +44,7 @@ static const char *read_payload(struct wire_range *r, struct wire_record *record
         return wire_read_varint(r, &record->value);
     case WIRE_FIXED64:
         reason = take_bytes(r, 8, &record->bytes);
-        record->value =
-            reason ? 0 : wire_load32(record->bytes.at) | (uint64_t)wire_load32(record->bytes.at + 4) << 32;
+        record->value = reason ? 0 : wire_load32(record->bytes.at) | (uint64_t)wire_load32(record->bytes.at + 4) << 32;
         return reason;
     case WIRE_FIXED32:
         reason = take_bytes(r, 4, &record->bytes);

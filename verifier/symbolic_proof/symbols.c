@@ -3,6 +3,7 @@
 
 #include "core/numbers/integers.h"
 #include "operators/traits.h"
+#include <assert.h>
 
 // --- symbols ---------------------------------------------------------------------------------------------------------
 
@@ -92,6 +93,7 @@ static poly entry_of_role(struct family *f, uint32_t variable, enum attribute_ro
         least = 0;
     bool is_negative =
         role == ROLE_STEP && !is_at_least_by_condition(f->equation, variable, 1) && choose(f->choices, 2);
+    assert(role < sizeof symbols_of_roles / sizeof *symbols_of_roles && symbols_of_roles[role][has_many_axes].high > 0);
     poly entry = symbol_add(f, symbols_of_roles[role][has_many_axes], least);
     return is_negative ? poly_scale(f->polys, entry, -1) : entry;
 }
