@@ -167,6 +167,8 @@ void cpu_tile_weight_distances(const struct step *step, int64_t ret_distances[4]
 
 void cpu_tile_find_addresses(const struct tile_step *s, char *const *memory)
 {
+    if (s->scale)
+        s->addresses[0] = (const float *)memory[s->scale->memory] + s->scale->offset;
     for (int i = 1; s->loop && i < s->loop->n_operands; i++)
         s->addresses[i] = (const float *)memory[s->loop->operands[i].memory] + s->loop->operands[i].offset;
 }

@@ -10,7 +10,8 @@ struct tile_step {
     const struct view *source, *target;
     const struct loop *loop;   // the epilogue within the kernel, or NULL
     int64_t *numbers;
-    const float **addresses;   // of operands
+    const float **addresses;           // of operands
+    const struct loop_access *scale;   // or NULL
     int threads;
     bool is_product;
 };

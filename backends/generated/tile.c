@@ -77,6 +77,8 @@ struct tile_shape tile_shape_of(const struct tile_definition *d, const struct ti
     k.channels = has_blocks ? lanes : d->channels;
     if (!k.is_lanewise)
         k.source_group = has_blocks ? k.channel_blocks * d->source.block : d->channels * d->source.lane;
+    k.is_short = !k.is_lanewise && k.results < group;
+    k.has_pairs = k.is_short && 2 * (group - k.results) == d->lanes && k.channels % 2 == 0 && d->source.lane == 1;
     return k;
 }
 
@@ -140,7 +142,10 @@ bool tile_suits(const struct tile_definition *d, const struct tile_schedule *s)
         return false;
     struct tile_shape k = tile_shape_of(d, s);
     int64_t channels = k.is_lanewise ? d->groups * d->channels : d->channels;
-    return k.results >= (int64_t)s->vectors * d->lanes && (!k.is_lanewise || s->vectors == 1) && d->target.lane == 1 &&
+    if (d->is_scaled && (k.is_lanewise || d->groups > 1))
+        return false;
+    return k.results >= d->lanes && k.results > (int64_t)(s->vectors - 1) * d->lanes &&
+           (!k.is_lanewise || s->vectors == 1) && d->target.lane == 1 &&
            suits_image(lanes_of_source(d), &d->source, channels) && suits_image(d->lanes, &d->target, k.results) &&
            tile_list_kinds(d, &k);
 }
@@ -156,7 +161,8 @@ int tile_best_vectors(const struct tile_definition *d)
     int best = 1;
     for (size_t i = sizeof by_preference / sizeof *by_preference; i-- > 0;) {
         int q = by_preference[i];
-        if (q * d->lanes <= d->results && vectors_computed(d, q) <= vectors_computed(d, best))
+        if ((q - 1) * d->lanes < d->results && d->results >= d->lanes &&
+            vectors_computed(d, q) <= vectors_computed(d, best))
             best = q;
     }
     return best;

@@ -8,7 +8,8 @@
 //
 // A row of results is cut into tiles of nearly equal width. Tiles at its edges have code of their own, without the
 // terms that lie outside; above and below the image rows of the window are left out. Where channels do not fill
-// vectors, the last vector overlaps with the one before.
+// vectors, the last vector overlaps with the one before. If by half, it sums the terms of two channels at once, each in
+// one of two neighbouring lanes, where they stand side by side.
 //
 // NaN and infinities: as in sums of all terms within the image.
 #pragma once
@@ -28,7 +29,7 @@ struct tile_window {
 struct tile_epilogue {
     bool has_relu;                       // of the sum, before the loop
     const struct loop *loop;             // element-wise, its operand 0 is the sum; NULL: none
-    const struct tile_image *operands;   // of the loop, [0] is not looked at; lane is 1 or 0
+    const struct tile_image *operands;   // of the loop, from [1] on; lane is 1 or 0
 };
 struct tile_definition {
     int lanes, registers;                        // of vectors: the instruction set's, or shorter ones (tile_narrow)
@@ -38,6 +39,8 @@ struct tile_definition {
     struct tile_window window;
     struct tile_image source, target;
     struct tile_epilogue epilogue;
+    bool is_scaled;        // dense, of one group: each channel of the source is multiplied by a number of operands[0]
+    int64_t scale_image;   // the distance of the numbers of images
 };
 #define TILE_MOST_PIXELS 32
 #define TILE_MOST_VECTORS 5
@@ -76,6 +79,8 @@ struct tile_shape {
     int64_t results, channel_blocks, channels;
     int64_t source_group;   // from one group of channels of the source to the next
     bool is_lanewise;
+    bool is_short;    // groups have fewer results than their vectors have lanes
+    bool has_pairs;   // of channels, in the last vector of a short group
     int n_kinds;
     struct tile_kind kinds[TILE_MOST_KINDS];
 };

@@ -27,7 +27,23 @@ static int64_t first_result(const struct tile_definition *d, const struct tile_s
                             int64_t group)
 {
     int64_t within = group % k->groups_each * s->vectors * d->lanes, last = k->results - s->vectors * d->lanes;
-    return group / k->groups_each * k->results + (within < last ? within : last);
+    return group / k->groups_each * k->results + (within < last || k->is_short ? within : last);
+}
+
+// With a pair of channels stand the weights of both, with the first of them.
+static float weight_of_lane(const struct tile_definition *d, const struct tile_schedule *s, const struct tile_shape *k,
+                            const float *weights, const int64_t stride[4], int64_t channel, int64_t lane)
+{
+    int64_t first = (int64_t)(s->vectors - 1) * d->lanes;
+    if (k->has_pairs && lane >= first) {
+        if (channel % 2)
+            return 0;
+        channel += (lane - first) % 2;
+        lane = first + (lane - first) / 2;
+    } else if (k->is_short && lane >= first) {
+        lane += k->results - d->lanes - first;
+    }
+    return weights[lane * stride[0] + channel * stride[1]];
 }
 
 void tile_pack(const struct tile_definition *d, const struct tile_schedule *s, const float *weights,
@@ -42,7 +58,7 @@ void tile_pack(const struct tile_definition *d, const struct tile_schedule *s, c
             for (int64_t j = 0; j < d->window.kernel[1]; j++)
                 for (int64_t c = 0; c < d->channels; c++)
                     for (int64_t lane = 0; lane < width; lane++)
-                        *to++ = from[lane * stride[0] + c * stride[1] + i * stride[2] + j * stride[3]];
+                        *to++ = weight_of_lane(d, s, &k, from + i * stride[2] + j * stride[3], stride, c, lane);
     }
 }
 
@@ -78,7 +94,8 @@ void tile_list_numbers(const struct tile_definition *d, const struct tile_schedu
                                            k.source_group,   y->image,
                                            y->block,         y->row,
                                            y->pixel,         floats_of_group(d, s),
-                                           x->pixel,         w_row};
+                                           x->pixel,         w_row,
+                                           d->scale_image};
     memcpy(ret_numbers, first, sizeof first);
     for (int i = 1; i < tile_n_operands(d); i++) {
         const struct tile_image *o = &d->epilogue.operands[i];

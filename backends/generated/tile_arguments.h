@@ -2,7 +2,7 @@
 #pragma once
 #include "backends/generated/tile.h"
 
-// Type of NAMED(run): `numbers` has tile_n_numbers, and operands the addresses of the epilogue's, [0] is not looked at.
+// Type of NAMED(run): `numbers` has tile_n_numbers, and operands the addresses of the epilogue's, [0] of the scale.
 // scratch is of the part; tiles need none.
 typedef void tile_run_fn(const float *x, const float *w, float *y, const float *const *operands, float *scratch,
                          const int64_t *numbers, int part, int parts);
@@ -26,7 +26,9 @@ void tile_pack(const struct tile_definition *d, const struct tile_schedule *s, c
     _(CHANNEL_BLOCKS)                                                                                                  \
     _(CHANNELS)                                                                                                        \
     _(X_IMAGE)                                                                                                         \
-    _(X_BLOCK) _(X_ROW) _(X_LANE) _(X_GROUP) _(Y_IMAGE) _(Y_BLOCK) _(Y_ROW) _(Y_PIXEL) _(W_GROUP) _(X_PIXEL) _(W_ROW)
+    _(X_BLOCK)                                                                                                         \
+    _(X_ROW)                                                                                                           \
+    _(X_LANE) _(X_GROUP) _(Y_IMAGE) _(Y_BLOCK) _(Y_ROW) _(Y_PIXEL) _(W_GROUP) _(X_PIXEL) _(W_ROW) _(SCALE_IMAGE)
 #define TILE_NUMBER(name) TILE_##name,
 enum tile_number { TILE_NUMBERS(TILE_NUMBER) TILE_N_NUMBERS };
 int tile_number_of_operand(int i);                           // where its four stand

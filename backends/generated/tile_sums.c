@@ -1,7 +1,9 @@
 // Sums are named scalars; each kind of tiles has code of its own.
 #include "backends/generated/tile_sums.h"
 
+#include "backends/generated/tile_arguments.h"
 #include "core/text/text.h"
+#include <stdio.h>
 
 #define PREFETCHED 16   // channels ahead
 #define PIXELS_OF_POINTER 8
@@ -48,26 +50,61 @@ static void print_next_channel(const struct tile_printing *p, const struct tile_
 {
     for (int i = 0; i * PIXELS_OF_POINTER < kind->width; i++)
         text_printf(p->text, "at%d += x_lane;\n", i);
-    text_printf(p->text, "w += %d * LANES;\n}\n", p->s->vectors);
+    text_printf(p->text, "w += %d * LANES;\n%s", p->s->vectors, p->d->is_scaled ? "scales++;\n" : "");
 }
 
-// An entry of one channel of the source; `column` of the window, -1: any.
+static const char *const ways[PIXELS_OF_POINTER] = {
+    "", " + step", " + 2 * step", " + step3", " + 4 * step", " + step5", " + 2 * step3", " + step7"};
+
+static void print_weights(const struct tile_printing *p, int q, bool is_pair)
+{
+    text_printf(p->text, "V w%d = NAMED(load)(w + %d * LANES);\n__builtin_prefetch(w + (%d * %d + %d) * LANES);\n", q,
+                q, PREFETCHED, p->s->vectors, q);
+    if (p->d->is_scaled)
+        text_printf(p->text, is_pair ? "w%d *= NAMED(pair)(scales);\n" : "w%d *= *scales;\n", q);
+}
+
+// Entries of one channel of the source; `column` of the window, -1: any.
 static void print_dense_terms(const struct tile_printing *p, const struct tile_kind *kind, int64_t column)
 {
-    static const char *const ways[PIXELS_OF_POINTER] = {
-        "", " + step", " + 2 * step", " + step3", " + 4 * step", " + step5", " + 2 * step3", " + step7"};
-    int q_count = p->s->vectors;
+    int q_count = p->s->vectors - p->k.has_pairs;
+    text_add(p->text, "float e;\n");
     if (p->fetches_next)
         text_add(p->text, "__builtin_prefetch(next, 0, 2);\nnext += share;\n");
     for (int q = 0; q < q_count; q++)
-        text_printf(p->text, "V w%d = NAMED(load)(w + %d * LANES);\n__builtin_prefetch(w + (%d * %d + %d) * LANES);\n",
-                    q, q, PREFETCHED, q_count, q);
+        print_weights(p, q, false);
     for (int64_t i = 0; i < kind->width; i++) {
         if (column >= 0 && !is_inside(p->d, kind, i, column))
             continue;
         text_printf(p->text, "e = *(at%d%s);\n", (int)i / PIXELS_OF_POINTER, ways[i % PIXELS_OF_POINTER]);
         for (int q = 0; q < q_count; q++)
             text_printf(p->text, "a%d_%d += e * w%d;\n", (int)i, q, q);
+    }
+}
+
+// Entries of two channels, for the last vector.
+static void print_pairs(const struct tile_printing *p, const struct tile_kind *kind, int64_t column)
+{
+    int q = p->s->vectors - 1;
+    print_weights(p, q, true);
+    for (int64_t i = 0; i < kind->width; i++)
+        if (column < 0 || is_inside(p->d, kind, i, column))
+            text_printf(p->text, "a%d_%d += NAMED(pair)(at%d%s) * w%d;\n", (int)i, q, (int)i / PIXELS_OF_POINTER,
+                        ways[i % PIXELS_OF_POINTER], q);
+}
+
+// Sums of two neighbouring lanes each, behind the second half of the vector before.
+static void print_sums_of_pairs(const struct tile_printing *p, const struct tile_kind *kind)
+{
+    int q = p->s->vectors - 1, lanes = p->d->lanes;
+    for (int i = 0; i < (int)kind->width; i++) {
+        text_printf(p->text, "a%d_%d += __builtin_shufflevector(a%d_%d, a%d_%d", i, q, i, q, i, q);
+        for (int lane = 0; lane < lanes; lane++)
+            text_printf(p->text, ", %d", lane ^ 1);
+        text_printf(p->text, ");\na%d_%d = __builtin_shufflevector(a%d_%d, a%d_%d", i, q, i, q - 1, i, q);
+        for (int lane = lanes / 2; lane < lanes + lanes / 2; lane++)
+            text_printf(p->text, ", %d", lane < lanes ? lane : 2 * lane - lanes);
+        text_add(p->text, ");\n");
     }
 }
 
@@ -95,14 +132,23 @@ static void print_end_of_sum(const struct tile_printing *p, const struct tile_ki
 
 static void print_channels(const struct tile_printing *p, const struct tile_kind *kind, int64_t column)
 {
+    text_add(p->text, p->d->is_scaled ? "const float *scales = scale;\n" : "");
     text_add(p->text, "for (I block = 0; block < CHANNEL_BLOCKS; block++) {\n");
     print_pointers(p, kind);
     text_printf(p->text,
                 "for (I c = 0, first, end; c < channels;) {\nfirst = c;\nend = channels - c < %d ? channels : c + %d;\n"
-                "for (; c < end; c++) {\nfloat e;\n",
-                TERMS_AT_ONCE, TERMS_AT_ONCE);
+                "for (; c < end; c += %d) {\n",
+                TERMS_AT_ONCE, TERMS_AT_ONCE, p->k.has_pairs ? 2 : 1);
+    if (p->k.has_pairs) {
+        text_add(p->text, "{\n");
+        print_pairs(p, kind, column);
+        print_dense_terms(p, kind, column);
+        print_next_channel(p, kind);
+        text_add(p->text, "}\n");
+    }
     print_dense_terms(p, kind, column);
     print_next_channel(p, kind);
+    text_add(p->text, "}\n");
     if (is_long(p))
         print_end_of_sum(p, kind);
     text_add(p->text, "}\n}\n");
@@ -175,12 +221,48 @@ static void print_lanewise_row(const struct tile_printing *p, const struct tile_
 
 // --- from beginning to end -------------------------------------------------------------------------------------------
 
+void tile_find_place(const struct tile_printing *p, int vector, const char *block, char ret_place[PLACE_SIZE])
+{
+    if (p->k.is_short && vector + 1 == p->s->vectors)
+        snprintf(ret_place, PLACE_SIZE, " + %lld", as_long(p->k.results - p->d->lanes));
+    else
+        snprintf(ret_place, PLACE_SIZE, " + %d * %s", vector, block);
+}
+
+// Sums of pairs begin with it in one of their two lanes.
+static void print_beginning(const struct tile_printing *p, int q)
+{
+    char block[16], place[PLACE_SIZE];
+    int lanes = p->d->lanes;
+    if (!p->bias) {
+        text_printf(p->text, "const V begin%d = {0};\n", q);
+        return;
+    }
+    snprintf(block, sizeof block, "n[%d]", tile_number_of_operand(p->bias) + 1);
+    tile_find_place(p, q, block, place);
+    if (!p->k.has_pairs || q + 1 < p->s->vectors) {
+        text_printf(p->text, "const V begin%d = NAMED(load)(o%d%s);\n", q, p->bias, place);
+        return;
+    }
+    text_printf(p->text, "const V begin%d = __builtin_shufflevector(NAMED(load)(o%d%s), (V){0}", q, p->bias, place);
+    for (int lane = 0; lane < lanes; lane++)
+        text_printf(p->text, ", %d", lane % 2 ? lanes : (lanes + lane) / 2);
+    text_add(p->text, ");\n");
+}
+
+static void print_beginnings(const struct tile_printing *p, const struct tile_kind *kind)
+{
+    for (int q = 0; q < p->s->vectors; q++) {
+        print_beginning(p, q);
+        for (int i = 0; i < (int)kind->width; i++)
+            text_printf(p->text, "V a%d_%d = begin%d;\n", i, q, q);
+    }
+}
+
 void tile_print_sums(const struct tile_printing *p, const struct tile_kind *kind)
 {
     long long step = as_long(p->d->window.dilation[0]);
-    for (int i = 0; i < (int)kind->width; i++)
-        for (int q = 0; q < p->s->vectors; q++)
-            text_printf(p->text, "V a%d_%d = {0};\n", i, q);
+    print_beginnings(p, kind);
     if (is_long(p))
         text_printf(p->text, "float b[%d * LANES] = {0};\nI n_terms = 0;\n", (int)kind->width * p->s->vectors);
     if (!p->k.is_lanewise)
@@ -196,4 +278,6 @@ void tile_print_sums(const struct tile_printing *p, const struct tile_kind *kind
     text_add(p->text, p->k.is_lanewise ? "w += W_ROW * LANES;\n}\n" : "}\n");
     if (is_long(p))
         print_sums_of_sums(p, kind, "a%1$d_%2$d += NAMED(load)(b + %3$d * LANES);\n");
+    if (p->k.has_pairs)
+        print_sums_of_pairs(p, kind);
 }

@@ -38,15 +38,21 @@ void tile_print_value(struct text *text, const struct tile_definition *d, const 
 
 static void print_result(const struct tile_printing *p, int pixel, int vector)
 {
-    char value[VALUE_NAME_SIZE], sum[32], place[64];
+    char value[VALUE_NAME_SIZE], sum[32], block[32], place[PLACE_SIZE];
     text_add(p->text, "{\n");
     for (int i = 1; i < tile_n_operands(p->d); i++) {
-        snprintf(place, sizeof place, " + %d * o%d_block", vector, i);
+        if (i == p->bias) {
+            text_printf(p->text, "V x%d = -(V){0};\n", i);
+            continue;
+        }
+        snprintf(block, sizeof block, "o%d_block", i);
+        tile_find_place(p, vector, block, place);
         tile_print_operand(p->text, p->d, i, p->d->epilogue.operands[i].block && vector ? place : "");
     }
     snprintf(sum, sizeof sum, "a%d_%d", pixel, vector);
     tile_print_value(p->text, p->d, sum, value);
-    text_printf(p->text, "NAMED(store)(y + %d * y_block, %s);\n}\n", vector, value);
+    tile_find_place(p, vector, "y_block", place);
+    text_printf(p->text, "NAMED(store)(y%s, %s);\n}\n", place, value);
 }
 
 static void print_next_pixel(const struct tile_printing *p)
@@ -82,6 +88,7 @@ static void print_kind(const struct tile_printing *p, int number)
     text_printf(p->text, "static inline void NAMED(%stile_%d)(const float *x, const float *w, I r0, I r1, float *y",
                 p->prefix, number);
     print_arguments(p, ", const float *o%d");
+    text_add(p->text, p->d->is_scaled ? ", const float *scale" : "");
     text_add(p->text, p->fetches_next ? ", const float *next, I share" : "");
     text_add(p->text, ", const I *n)\n{\n");
     tile_print_sums(p, kind);
@@ -119,6 +126,7 @@ static void print_calls(const struct tile_printing *p)
     for (int i = 0; i < p->k.n_kinds; i++) {
         text_printf(p->text, "case %d:\nNAMED(%stile_%d)(xt, wt, r0, r1, yt", i, p->prefix, i);
         print_arguments(p, ", o%d");
+        text_add(p->text, p->d->is_scaled ? ", operands[0] + image * SCALE_IMAGE" : "");
         text_add(p->text, p->fetches_next ? ", next, share, n);\nbreak;\n" : ", n);\nbreak;\n");
     }
     text_add(p->text, "}\n");
@@ -130,9 +138,10 @@ static void print_group(const struct tile_printing *p)
     int vectors = p->s->vectors;
     text_printf(p->text,
                 "const float *wt = w + g * W_GROUP;\n"
-                "I first = g %% GROUPS_EACH * %d * LANES, x_at = g / GROUPS_EACH * X_GROUP;\n"
-                "if (first > RESULTS - %d * LANES)\nfirst = RESULTS - %d * LANES;\n",
-                vectors, vectors, vectors);
+                "I first = g %% GROUPS_EACH * %d * LANES, x_at = g / GROUPS_EACH * X_GROUP;\n",
+                vectors);
+    if (!p->k.is_short)
+        text_printf(p->text, "if (first > RESULTS - %d * LANES)\nfirst = RESULTS - %d * LANES;\n", vectors, vectors);
     text_add(p->text, p->k.is_lanewise ? "x_at = first / LANES * X_BLOCK + first % LANES;\n"
                                        : "first += g / GROUPS_EACH * RESULTS;\n");
 }
@@ -198,10 +207,31 @@ static void print_run(const struct tile_printing *p)
              "if (++tile == TILES) {\ntile = 0;\nif (++row == ROWS) {\nrow = 0;\nimage++;\n}\n}\n}\n}\n}\n}\n");
 }
 
+static bool uses(const struct instruction *i, uint16_t value)
+{
+    int n = i->kind == INSTRUCTION_APPLY ? function_arity((enum scalar_function)i->fn) : 0;
+    return (n > 0 && i->a == value) || (n > 1 && i->b == value) || (n > 2 && i->c == value);
+}
+
+// An operand of channels that is added to the sum, and neither is read again.
+static int find_bias(const struct tile_definition *d)
+{
+    const struct loop *l = d->epilogue.loop;
+    if (!l || d->epilogue.has_relu || !l->n_instructions || l->instructions[0].kind != INSTRUCTION_APPLY ||
+        l->instructions[0].fn != FN_ADD || !uses(&l->instructions[0], 0) || l->results[0].value == 0)
+        return 0;
+    int bias = l->instructions[0].a + l->instructions[0].b;
+    const struct tile_image *o = &d->epilogue.operands[bias];
+    bool is_bias = bias && o->lane && !o->pixel && !o->row;
+    for (int i = 1; i < l->n_instructions; i++)
+        is_bias = is_bias && !uses(&l->instructions[i], 0) && !uses(&l->instructions[i], (uint16_t)bias);
+    return is_bias ? bias : 0;
+}
+
 static struct tile_printing begin_printing(struct text *text, const char *prefix, const struct tile_definition *d,
                                            const struct tile_schedule *s)
 {
-    struct tile_printing p = {text, prefix, d, s, tile_shape_of(d, s), false};
+    struct tile_printing p = {text, prefix, d, s, tile_shape_of(d, s), false, find_bias(d)};
     bool is_listed = tile_list_kinds(d, &p.k);
     assert(is_listed);
     (void)is_listed;

@@ -220,6 +220,10 @@ static void choose_channels(struct trial *t, int number, struct random *random)
         d->channels = t->from == BLOCKS ? d->lanes * one_to(random, 3) : one_to(random, 20);
         d->results = d->lanes * (t->s.vectors + (int64_t)random_below(random, 3));
         d->results += t->to == LAST ? (int64_t)random_below(random, (uint64_t)d->lanes) : 0;
+        if (t->to == LAST && number % 2 == 0) {   // within a group, by half a vector or otherwise
+            d->results = d->lanes * t->s.vectors + (number % 4 ? one_to(random, d->lanes - 1) : d->lanes / 2);
+            t->s.vectors++;
+        }
     }
 }
 
@@ -300,6 +304,41 @@ static void kernels_compute_convolutions(void **state)
         programs_close(service);
     }
     assert_true(n_tried > 4 || n == 0 || !machines[0].is_here);
+}
+
+// The last half of a vector, where channels stand side by side.
+static void halves_are_summed_by_pairs(void **state)
+{
+    struct machine machines[4];
+    struct random random = random_seed(13);
+    int n;
+    list_machines(machines, &n);
+    for (int k = 0; k < n; k++) {
+        struct programs *service = open_service(&machines[k]);
+        int lanes = machines[k].lanes;
+        for (int i = 0; machines[k].is_here && i < 8; i++) {
+            struct trial t = {.from = i % 2 ? BLOCKS : LAST, .to = LAST, .parts = 2, .misplaced = i};
+            t.s = (struct tile_schedule){5 - i / 2, 2 + i / 2, 2, 0};
+            t.d = (struct tile_definition){.lanes = lanes,
+                                           .registers = machines[k].registers,
+                                           .images = 2,
+                                           .groups = 1,
+                                           .channels = i % 2 ? 2 * lanes : 2 + 4 * i,
+                                           .results = lanes * (t.s.vectors - 1) + lanes / 2,
+                                           .height = 5,
+                                           .width = 7,
+                                           .result_height = i % 3 ? 5 : 3,
+                                           .result_width = i % 3 ? 7 : 4,
+                                           .window = {.kernel = {i % 3 ? 1 : 3, i % 3 ? 1 : 3},
+                                                      .stride = {i % 3 ? 1 : 2, i % 3 ? 1 : 2},
+                                                      .dilation = {1, 1},
+                                                      .pad = {i % 3 ? 0 : 1, i % 3 ? 0 : 1}}};
+            complete(&t, i % 4 < 2);
+            assert_true(tile_suits(&t.d, &t.s) && tile_shape_of(&t.d, &t.s).has_pairs);
+            check_trial(service, &t, i % 2 ? 0 : INFINITY, &random);
+        }
+        programs_close(service);
+    }
 }
 
 // In one chain as many equal terms lose 5e-5 of their sum.
@@ -441,5 +480,5 @@ static void schedules_are_read_as_they_are_printed(void **state)
         assert_false(tile_schedule_parse(wrong[i], &s));
 }
 
-RUN_TESTS(TEST(kernels_compute_convolutions), TEST(long_sums_keep_their_digits), TEST(kernels_run_on_aarch64),
-          TEST(schedules_are_read_as_they_are_printed))
+RUN_TESTS(TEST(kernels_compute_convolutions), TEST(halves_are_summed_by_pairs), TEST(long_sums_keep_their_digits),
+          TEST(kernels_run_on_aarch64), TEST(schedules_are_read_as_they_are_printed))

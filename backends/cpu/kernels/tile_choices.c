@@ -11,11 +11,12 @@
 #define SOURCE_BYTES ((int64_t)512 << 10)   // of the tiles that are done with one group of vectors: they stay near
 #define FEWEST_TILES 6                      // of these: so many fetch the weights of the next group in time
 
-#define SPARE_REGISTERS 4   // for weights and an entry of the source
-#define FEW_PIXELS 8        // the library does not do well with so few
-#define FEW_CHANNELS 64     // of the source or of results, whose weights are near
-#define FEWEST_LANES 8      // of half a vector
-#define MOST_NARROW 5       // vectors of results, of which half a one is more than a tenth
+#define SPARE_REGISTERS 4      // for weights and an entry of the source
+#define FEW_PIXELS 8           // the library does not do well with so few
+#define FEW_CHANNELS 64        // of the source or of results, whose weights are near
+#define FEWEST_LANES 8         // of half a vector
+#define MOST_NEAR_PIXELS 400   // of an image, of which each has a line of the nearest cache
+#define MOST_NARROW 5          // vectors of results, of which half a one is more than a tenth
 
 static int64_t pixels_of(const struct tile_definition *d)
 {
@@ -34,12 +35,16 @@ static void add_choice(choice_list *list, const struct tile_definition *d, int p
     vec_push(list, c);
 }
 
-// With channels last all vectors of a row follow each other: they are read while they are near.
+// With channels last all vectors of a row follow each other: they are read while they are near. Of small images a vector
+// of all pixels stays in the nearest cache, with its weights.
 static void add_lanewise(choice_list *list, const struct tile_definition *d)
 {
     bool is_last = d->source.pixel > d->lanes;
     int pixels = d->registers / 2 - 2;
-    add_choice(list, d, pixels, 1, is_last ? (d->result_width + pixels - 1) / pixels : pixels_of(d));
+    if (is_last)
+        add_choice(list, d, pixels, 1, divide_up(d->result_width, pixels));
+    if (!is_last || d->height * d->width <= MOST_NEAR_PIXELS)
+        add_choice(list, d, pixels, 1, pixels_of(d));
 }
 
 // In nearly equal shares.
@@ -58,12 +63,13 @@ static void add_dense_of(choice_list *list, const struct tile_definition *d, int
 }
 
 // Tiles as wide as vectors of results allow, and narrower ones: which is faster depends on the processor's loads. Of
-// many channels only narrow ones, which want fewer weights in a cycle, as those come from a farther cache.
+// many channels only narrow ones, which want fewer weights in a cycle, as those come from a farther cache. Tiles of one
+// vector want an entry of the source for each multiply-add.
 static void add_dense(choice_list *list, const struct tile_definition *d)
 {
     int widest = tile_best_vectors(d);
     bool is_far = d->channels > FEW_CHANNELS && d->results > FEW_CHANNELS && pixels_of(d) > FEW_PIXELS;
-    for (int q = widest == 4 && is_far ? 2 : widest; q; q = q == 4 ? 2 : 0)
+    for (int q = widest == 4 && is_far ? 2 : widest; q; q = q == 4 || (q == 1 && d->results > d->lanes) ? 2 : 0)
         add_dense_of(list, d, q);
 }
 

@@ -33,7 +33,7 @@ static struct tile_image rows_within(const struct tile_definition *d)
 
 static bool complete_tile(struct tile_definition *d, struct tile_schedule *s, int64_t rows)
 {
-    int q = tile_best_vectors(d);
+    int best = tile_best_vectors(d), q = best * d->lanes <= d->results ? best : 1;   // packed without overlaps within
     d->images = d->groups = d->height = d->result_height = 1;
     d->width = d->result_width = rows;
     for (int i = 0; i < 2; i++) {
