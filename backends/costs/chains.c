@@ -1,4 +1,4 @@
-// From the last step to the first: the longest chain that ends with a step is tried.
+// From the last step to the first: of chains that end with a step the longest is tried first.
 #include "backends/costs/chains.h"
 
 #include "backends/costs/step_cost.h"
@@ -15,15 +15,26 @@
 // Is it better to join them?
 typedef bool judge_fn(void *context, struct backend *b, const struct plan *plan, const struct plan_chain *chain);
 
-static bool make_chain(struct backend *b, struct plan *plan, uint32_t last, struct plan_chain *ret_chain)
+// Neighbours that end with a step, in the last places. Gives how many they are.
+static int find_neighbours(const struct backend *b, const struct plan *plan, uint32_t last,
+                           uint32_t ret_steps[CHAIN_MOST])
 {
-    uint32_t before = plan_find_before(plan, &b->target, last);
-    uint32_t first = before == NO_STEP ? NO_STEP : plan_find_before(plan, &b->target, before);
-    const uint32_t three[] = {first, before, last};
-    int n = before == NO_STEP ? 0 : first == NO_STEP ? 2 : 3;
-    if (n)
-        plan_chain_make(plan, &b->target, n, three + 3 - n, ret_chain);
-    return n > 0 && b->target.is_chain(&ret_chain->joined);
+    int n = 0;
+    for (uint32_t step = last; step != NO_STEP && n < CHAIN_MOST; step = plan_find_before(plan, &b->target, step))
+        ret_steps[CHAIN_MOST - ++n] = step;
+    return n;
+}
+
+static bool find_chain(struct backend *b, struct plan *plan, uint32_t last, judge_fn *judge, void *context,
+                       struct plan_chain *ret_chain)
+{
+    uint32_t steps[CHAIN_MOST];
+    for (int n = find_neighbours(b, plan, last, steps); n > 1; n--) {
+        plan_chain_make(plan, &b->target, n, steps + CHAIN_MOST - n, ret_chain);
+        if (b->target.is_chain(&ret_chain->joined) && judge(context, b, plan, ret_chain))
+            return true;
+    }
+    return false;
 }
 
 static void join_by(struct backend *b, struct plan *plan, judge_fn *judge, void *context)
@@ -33,7 +44,7 @@ static void join_by(struct backend *b, struct plan *plan, judge_fn *judge, void 
         return;
     for (size_t i = n; i-- > 0;) {
         struct plan_chain chain;
-        if (!make_chain(b, plan, (uint32_t)i, &chain) || !judge(context, b, plan, &chain))
+        if (!find_chain(b, plan, (uint32_t)i, judge, context, &chain))
             continue;
         plan_join_chain(plan, &chain);
         i -= (size_t)chain.n - 1;
@@ -55,8 +66,10 @@ static bool find_seconds(struct costing *c, struct backend *b, const struct plan
     struct step_prices p;
     bool is_known = step_prices_find(b, plan, step, &p, c->error);
     c->has_failed = c->has_failed || (!is_known && !b->measuring.only_recalls && !interrupt_requested());
-    *ret_seconds = is_known ? p.of[PRECISION_EXACT].seconds : 0;
-    return is_known && !p.of[PRECISION_EXACT].is_guessed;
+    const struct step_cost *least =
+        &p.of[is_known && step_prices_prefer_inexact(b, &p) ? PRECISION_INEXACT : PRECISION_EXACT];
+    *ret_seconds = is_known ? least->seconds : 0;
+    return is_known && !least->is_guessed;
 }
 
 static bool takes_less(void *context, struct backend *b, const struct plan *plan, const struct plan_chain *chain)

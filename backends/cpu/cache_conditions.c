@@ -73,7 +73,10 @@ static size_t bytes_of(const struct plan_memory *m)
 
 static bool is_result(const struct step *step, memory_id id)
 {
-    return ANY(int, i, step->n_results, step->results[i].memory == id);
+    for (struct touched_memory t = {0}; step_next_memory(step, &t);)
+        if (t.is_written && t.memory == id)
+            return true;
+    return false;
 }
 
 // Weights that nobody reads but who packs them.

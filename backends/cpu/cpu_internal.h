@@ -56,6 +56,8 @@ struct cpu_kernel {
     // (kept_memory.c). False: in no way that can be described. NULL: it does neither.
     bool (*describe_weights)(const void *state, struct packing *ret_packing);
     void (*free)(void *state);   // NULL: nothing to free
+    // Adds its own choices of a step. NULL: the standard way is the only one.
+    void (*list)(const struct cpu_backend *b, const struct step *step, choice_list *list);
 };
 
 extern const struct cpu_kernel cpu_kernel_loops, cpu_kernel_evaluate, cpu_kernel_conv, cpu_kernel_pool,

@@ -6,7 +6,6 @@
 #include "backends/programs/programs.h"
 #include "core/text/text.h"
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static const struct cpu_way *const ways[] = {&cpu_way_winograd, &cpu_way_generated, &cpu_way_rows, &cpu_way_tile};
@@ -20,10 +19,11 @@ static bool is_of_way(const struct cpu_way *way, const char *choice)
 
 void cpu_list_choices(struct backend *b, const struct plan *plan, const struct step *step, choice_list *list)
 {
-    const char *standard = step->kernel == &cpu_kernel_chain.base ? "chain" : "";
-    struct listed_choice only = {.precision = PRECISION_EXACT};
-    snprintf(only.text, sizeof only.text, "%s", standard);
-    vec_push(list, only);
+    const struct cpu_kernel *own = (const struct cpu_kernel *)step->kernel;
+    if (own->list)
+        own->list((const struct cpu_backend *)b, step, list);
+    else
+        vec_push(list, ((struct listed_choice){.text = "", .precision = PRECISION_EXACT}));
     for (size_t i = 0; i < N_WAYS; i++)
         if (ways[i]->takes(plan, step))
             ways[i]->list((const struct cpu_backend *)b, plan, step, list);

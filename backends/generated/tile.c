@@ -19,7 +19,7 @@ static int64_t at_least_0(int64_t a)
 
 static int64_t lanes_of_source(const struct tile_definition *d)
 {
-    return d->source_lanes ? d->source_lanes : d->lanes;
+    return d->reading.lanes ? d->reading.lanes : d->lanes;
 }
 
 bool tile_is_lanewise(const struct tile_definition *d)
@@ -128,7 +128,7 @@ bool tile_narrow(struct tile_definition *d, struct tile_image *operands, int lan
     bool has_rows = narrow_image(&d->target, d->lanes, lanes);
     for (int i = 1; d->epilogue.loop && i < d->epilogue.loop->n_operands; i++)
         has_rows = narrow_image(&operands[i], d->lanes, lanes) && has_rows;
-    d->source_lanes = narrow_image(&d->source, d->lanes, lanes) ? lanes : d->lanes;
+    d->reading.lanes = narrow_image(&d->source, d->lanes, lanes) ? lanes : d->lanes;
     d->lanes = lanes;
     return has_rows;
 }
@@ -142,7 +142,7 @@ bool tile_suits(const struct tile_definition *d, const struct tile_schedule *s)
         return false;
     struct tile_shape k = tile_shape_of(d, s);
     int64_t channels = k.is_lanewise ? d->groups * d->channels : d->channels;
-    if (d->is_scaled && (k.is_lanewise || d->groups > 1))
+    if (d->reading.is_scaled && (k.is_lanewise || d->groups > 1))
         return false;
     return k.results >= d->lanes && k.results > (int64_t)(s->vectors - 1) * d->lanes &&
            (!k.is_lanewise || s->vectors == 1) && d->target.lane == 1 &&

@@ -25,6 +25,12 @@ struct tile_image {
 struct tile_window {
     int64_t kernel[2], stride[2], dilation[2], pad[2];   // pad: above, and to the left
 };
+// How entries of the source are read.
+struct tile_reading {
+    int lanes;             // of a block of channels; 0: as many as vectors have
+    bool is_scaled;        // dense, of one group: each channel is multiplied by a number of operands[0]
+    int64_t scale_image;   // from the numbers of one image to those of the next
+};
 // A sum's way into memory.
 struct tile_epilogue {
     bool has_relu;                       // of the sum, before the loop
@@ -33,14 +39,12 @@ struct tile_epilogue {
 };
 struct tile_definition {
     int lanes, registers;                        // of vectors: the instruction set's, or shorter ones (tile_narrow)
-    int source_lanes;                            // of a block of channels of the source; 0: as many
     int64_t images, groups, channels, results;   // the last two of a group
     int64_t height, width, result_height, result_width;
     struct tile_window window;
+    struct tile_reading reading;
     struct tile_image source, target;
     struct tile_epilogue epilogue;
-    bool is_scaled;        // dense, of one group: each channel of the source is multiplied by a number of operands[0]
-    int64_t scale_image;   // the distance of the numbers of images
 };
 #define TILE_MOST_PIXELS 32
 #define TILE_MOST_VECTORS 5

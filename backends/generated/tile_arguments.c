@@ -84,18 +84,29 @@ void tile_list_numbers(const struct tile_definition *d, const struct tile_schedu
     struct tile_shape k = tile_shape_of(d, s);
     const struct tile_image *x = &d->source, *y = &d->target;
     const int64_t w_row = d->window.kernel[1] * d->channels * s->vectors;
-    const int64_t first[TILE_N_NUMBERS] = {d->images,        d->result_height,
-                                           k.tiles,          k.groups,
-                                           k.groups_each,    k.results,
-                                           s->tiles,         d->height,
-                                           k.channel_blocks, k.channels,
-                                           x->image,         x->block,
-                                           x->row,           x->lane,
-                                           k.source_group,   y->image,
-                                           y->block,         y->row,
-                                           y->pixel,         floats_of_group(d, s),
-                                           x->pixel,         w_row,
-                                           d->scale_image};
+    const int64_t first[TILE_N_NUMBERS] = {d->images,
+                                           d->result_height,
+                                           k.tiles,
+                                           k.groups,
+                                           k.groups_each,
+                                           k.results,
+                                           s->tiles,
+                                           d->height,
+                                           k.channel_blocks,
+                                           k.channels,
+                                           x->image,
+                                           x->block,
+                                           x->row,
+                                           x->lane,
+                                           k.source_group,
+                                           y->image,
+                                           y->block,
+                                           y->row,
+                                           y->pixel,
+                                           floats_of_group(d, s),
+                                           x->pixel,
+                                           w_row,
+                                           d->reading.scale_image};
     memcpy(ret_numbers, first, sizeof first);
     for (int i = 1; i < tile_n_operands(d); i++) {
         const struct tile_image *o = &d->epilogue.operands[i];

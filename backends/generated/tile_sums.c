@@ -50,7 +50,7 @@ static void print_next_channel(const struct tile_printing *p, const struct tile_
 {
     for (int i = 0; i * PIXELS_OF_POINTER < kind->width; i++)
         text_printf(p->text, "at%d += x_lane;\n", i);
-    text_printf(p->text, "w += %d * LANES;\n%s", p->s->vectors, p->d->is_scaled ? "scales++;\n" : "");
+    text_printf(p->text, "w += %d * LANES;\n%s", p->s->vectors, p->d->reading.is_scaled ? "scales++;\n" : "");
 }
 
 static const char *const ways[PIXELS_OF_POINTER] = {
@@ -60,7 +60,7 @@ static void print_weights(const struct tile_printing *p, int q, bool is_pair)
 {
     text_printf(p->text, "V w%d = NAMED(load)(w + %d * LANES);\n__builtin_prefetch(w + (%d * %d + %d) * LANES);\n", q,
                 q, PREFETCHED, p->s->vectors, q);
-    if (p->d->is_scaled)
+    if (p->d->reading.is_scaled)
         text_printf(p->text, is_pair ? "w%d *= NAMED(pair)(scales);\n" : "w%d *= *scales;\n", q);
 }
 
@@ -132,7 +132,7 @@ static void print_end_of_sum(const struct tile_printing *p, const struct tile_ki
 
 static void print_channels(const struct tile_printing *p, const struct tile_kind *kind, int64_t column)
 {
-    text_add(p->text, p->d->is_scaled ? "const float *scales = scale;\n" : "");
+    text_add(p->text, p->d->reading.is_scaled ? "const float *scales = scale;\n" : "");
     text_add(p->text, "for (I block = 0; block < CHANNEL_BLOCKS; block++) {\n");
     print_pointers(p, kind);
     text_printf(p->text,

@@ -88,7 +88,7 @@ static void print_kind(const struct tile_printing *p, int number)
     text_printf(p->text, "static inline void NAMED(%stile_%d)(const float *x, const float *w, I r0, I r1, float *y",
                 p->prefix, number);
     print_arguments(p, ", const float *o%d");
-    text_add(p->text, p->d->is_scaled ? ", const float *scale" : "");
+    text_add(p->text, p->d->reading.is_scaled ? ", const float *scale" : "");
     text_add(p->text, p->fetches_next ? ", const float *next, I share" : "");
     text_add(p->text, ", const I *n)\n{\n");
     tile_print_sums(p, kind);
@@ -126,7 +126,7 @@ static void print_calls(const struct tile_printing *p)
     for (int i = 0; i < p->k.n_kinds; i++) {
         text_printf(p->text, "case %d:\nNAMED(%stile_%d)(xt, wt, r0, r1, yt", i, p->prefix, i);
         print_arguments(p, ", o%d");
-        text_add(p->text, p->d->is_scaled ? ", operands[0] + image * SCALE_IMAGE" : "");
+        text_add(p->text, p->d->reading.is_scaled ? ", operands[0] + image * SCALE_IMAGE" : "");
         text_add(p->text, p->fetches_next ? ", next, share, n);\nbreak;\n" : ", n);\nbreak;\n");
     }
     text_add(p->text, "}\n");

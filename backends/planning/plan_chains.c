@@ -106,6 +106,33 @@ static void add_part(struct step *joined, const struct step *part)
     joined->n_loops += part->n_loops;
 }
 
+// Copies compute no nodes.
+static void find_nodes(struct step *joined, int n, const struct step *parts)
+{
+    joined->node = joined->origin.first_node = joined->origin.last_node = NO_NODE;
+    for (int i = 0; i < n; i++) {
+        if (parts[i].origin.first_node == NO_NODE)
+            continue;
+        joined->node = parts[i].node;
+        joined->origin.first_node =
+            joined->origin.first_node == NO_NODE ? parts[i].origin.first_node : joined->origin.first_node;
+        joined->origin.last_node = parts[i].origin.last_node;
+    }
+}
+
+static void link_nodes(struct plan *plan, const struct step *joined)
+{
+    node_id last = NO_NODE;
+    for (int i = 0; i < joined->n_parts; i++) {
+        const struct step *part = &joined->parts[i];
+        if (part->origin.first_node == NO_NODE)
+            continue;
+        if (last != NO_NODE)
+            plan->next_node[last] = part->origin.first_node;
+        last = part->origin.last_node;
+    }
+}
+
 void plan_chain_make(struct plan *plan, const struct plan_target *target, int n, const uint32_t *steps,
                      struct plan_chain *ret_chain)
 {
@@ -120,7 +147,7 @@ void plan_chain_make(struct plan *plan, const struct plan_target *target, int n,
     }
     struct step joined = parts[n - 1];
     joined.kernel = target->chain;
-    joined.origin.first_node = parts[0].origin.first_node;
+    find_nodes(&joined, n, parts);
     joined.operands = arena_array(plan->arena, struct view, operands);
     joined.results = arena_array(plan->arena, struct view, results);
     joined.loops = arena_array(plan->arena, struct loop, loops + 1);
@@ -141,8 +168,7 @@ static void remove_step(struct plan *plan, uint32_t number)
 
 void plan_join_chain(struct plan *plan, const struct plan_chain *chain)
 {
-    for (int i = 0; i + 1 < chain->n; i++)
-        plan->next_node[chain->joined.parts[i].origin.last_node] = chain->joined.parts[i + 1].origin.first_node;
+    link_nodes(plan, &chain->joined);
     plan->steps.items[chain->steps[chain->n - 1]] = chain->joined;
     for (int i = chain->n - 1; i-- > 0;)
         remove_step(plan, chain->steps[i]);

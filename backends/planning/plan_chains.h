@@ -3,7 +3,7 @@
 #pragma once
 #include "backends/planning/plan.h"
 
-#define CHAIN_MOST 3
+#define CHAIN_MOST 5
 struct plan_chain {
     int n;
     uint32_t steps[CHAIN_MOST];   // of the plan, in order

@@ -200,7 +200,8 @@ struct step_work step_work(const struct plan *plan, const struct step *s)
     struct step_work work = {0};
     bool has_kernel = s->n_results > 0;
     for (int i = 0; i < s->n_parts; i++)
-        work.operations += graph_node_least_flops(plan->graph, s->parts[i].node);
+        if (s->parts[i].node != NO_NODE)
+            work.operations += graph_node_least_flops(plan->graph, s->parts[i].node);
     if (has_kernel && s->node != NO_NODE && !s->n_parts)
         work.operations = graph_node_least_flops(plan->graph, s->node) * share_of_products(s);
     for (int i = 0; i < s->n_loops; i++)

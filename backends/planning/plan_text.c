@@ -86,7 +86,8 @@ void step_spell(const struct plan *plan, const struct step *s, struct words *ret
     vec_push(&ret_words->list, (int64_t)hash_string(s->kernel->name));
     vec_push(&ret_words->list, (int64_t)s->n_operands << 40 | s->n_results << 24 | s->n_loops << 8 | s->n_shared);
     for (int i = 0; i < s->n_parts; i++)
-        words_add_operation(ret_words, &plan->graph->nodes.items[s->parts[i].node]);
+        if (s->parts[i].node != NO_NODE)
+            words_add_operation(ret_words, &plan->graph->nodes.items[s->parts[i].node]);
     if (!s->n_parts && s->node != NO_NODE && (s->n_operands || s->n_results))
         words_add_operation(ret_words, &plan->graph->nodes.items[s->node]);
     for (int i = 0; i < s->n_operands; i++)
@@ -306,7 +307,8 @@ static void print_step(struct text *out, const struct plan *plan, const struct s
     struct numbering numbers = {.n = 0};
     text_add(out, s->kernel->name);
     for (int i = 0; i < s->n_parts; i++)
-        print_node(out, &plan->graph->nodes.items[s->parts[i].node]);
+        if (s->parts[i].node != NO_NODE)
+            print_node(out, &plan->graph->nodes.items[s->parts[i].node]);
     if (!s->n_parts && s->node != NO_NODE && (s->n_operands || s->n_results))
         print_node(out, &plan->graph->nodes.items[s->node]);
     for (int i = 0; i < s->n_operands; i++)

@@ -1,5 +1,6 @@
-// Convolutions of 1x1 around a depthwise one, and what attention is made of, as one step, against the reference: in all
-// layouts, for one thread and several, with what stands between and behind them; and which steps are joined.
+// Convolutions around a depthwise one, with copies between and around them, and what attention is made of, as one step,
+// against the reference: in all layouts, for one thread and several, with what stands between and behind them; and which
+// steps are joined.
 #include "backends/backend.h"
 #include "backends/costs/chains.h"
 #include "backends/costs/cost_database.h"
@@ -38,6 +39,29 @@ static const char *const chains[] = {
     "(let d (conv :pad 1 1 1 1 :group 72 f v)) (let g (relu d)) (let p (conv g w)) (let z (ewadd p x)) (output z))",
     "(graph (let x (input 0) (f32 3 32 17 16)) (let v (weight 0) (f32 32 1 3 3)) (let w (weight 1) (f32 16 32 1 1))"
     "(let d (conv :pad 1 1 1 1 :group 32 x v)) (let g (relu d)) (let p (conv g w)) (output p))",
+    // A window in front, of rows of three channels; a window alone; a depthwise one alone; one pixel alone.
+    "(graph (let x (input 0) (f32 2 3 37 35)) (let u (weight 0) (f32 40 3 3 3)) (let v (weight 1) (f32 40 1 3 3))"
+    "(let w (weight 2) (f32 24 40 1 1)) (let t (weight 3) (f32 40)) (let r (reshape :shape 40 1 1 t))"
+    "(let b (broadcast :shape 2 40 19 18 r)) (let e (conv :stride 2 2 :pad 1 1 1 1 x u)) (let a (ewadd e b))"
+    "(let f (relu a)) (let d (conv :pad 1 1 1 1 :group 40 f v)) (let g (relu d)) (let p (conv g w)) (output p))",
+    "(graph (let x (input 0) (f32 2 5 33 35)) (let u (weight 0) (f32 32 5 5 3)) (let v (weight 1) (f32 17 32 16 15))"
+    "(let e (conv :stride 2 2 :pad 2 1 2 0 :dilation 1 2 x u)) (let f (relu e)) (let d (conv f v)) (output d))",
+    "(graph (let x (input 0) (f32 2 48 15 15)) (let v (weight 0) (f32 48 1 5 5)) (let w (weight 1) (f32 16 48 15 15))"
+    "(let r (relu x)) (let d (conv :pad 2 2 2 2 :group 48 r v)) (let s (sigmoid d)) (let p (conv s w)) (output p))",
+    // Channels multiplied by numbers, of one image and of two; behind a sum.
+    "(graph (let x (input 0) (f32 1 48 15 14)) (let t (input 1) (f32 1 48 1 1)) (let v (weight 0) (f32 24 48 1 1))"
+    "(let w (weight 1) (f32 16 24 15 14)) (let r (relu x)) (let s (broadcast :shape 1 48 15 14 t)) (let m (ewmul r s))"
+    "(let d (conv m v)) (let e (relu d)) (let p (conv e w)) (output p))",
+    "(graph (let x (input 0) (f32 2 21 14 15)) (let t (input 1) (f32 2 21 1 1)) (let v (weight 0) (f32 40 21 1 1))"
+    "(let w (weight 1) (f32 16 40 14 15)) (let y (input 2) (f32 2 40 14 15)) (let z (relu y)) (let r (relu x))"
+    "(let s (broadcast :shape 2 21 14 15 t)) (let m (ewmul s r)) (let d (conv m v)) (let e (ewadd d z))"
+    "(let p (conv e w)) (output p))",
+    "(graph (let x (input 0) (f32 1 32 16 14)) (let t (input 1) (f32 1 32 1 1)) (let v (weight 0) (f32 48 32 3 3))"
+    "(let u (weight 1) (f32 48 1 3 3)) (let w (weight 2) (f32 16 48 16 14)) (let r (relu x))"
+    "(let s (broadcast :shape 1 32 16 14 t)) (let m (ewmul r s)) (let d (conv :pad 1 1 1 1 m v)) (let e (relu d))"
+    "(let f (conv :pad 1 1 1 1 :group 48 e u)) (let g (relu f)) (let p (conv g w)) (output p))",
+    "(graph (let x (input 0) (f32 1 64 15 14)) (let v (weight 0) (f32 33 64 1 1)) (let w (weight 1) (f32 16 33 15 14))"
+    "(let r (relu x)) (let d (conv r v)) (let s (relu d)) (let p (conv s w)) (output p))",
     "(graph (let x (input 0) (f32 1 16 40 40)) (let u (weight 0) (f32 96 16 1 1)) (let v (weight 1) (f32 96 1 3 3))"
     "(let e (conv x u)) (let f (relu e)) (let d (conv :pad 1 1 1 1 :group 96 f v)) (let g (relu d))"
     "(let m (reducemean :axes 2 3 :keepdims 1 g)) (output g m))",
@@ -74,13 +98,13 @@ static const char *const attentions[] = {
 // A tensor that somebody else reads, or that is an output, stays.
 static const char *const no_chains[] = {
     "(graph (let x (input 0) (f32 1 16 15 14)) (let u (weight 0) (f32 32 16 1 1)) (let v (weight 1) (f32 32 1 3 3))"
-    "(let e (conv x u)) (let d (conv :pad 1 1 1 1 :group 32 e v)) (output d e))",
+    "(let y (relu x)) (let e (conv y u)) (let d (conv :pad 1 1 1 1 :group 32 e v)) (output d e))",
     "(graph (let x (input 0) (f32 1 16 15 14)) (let u (weight 0) (f32 32 16 1 1)) (let v (weight 1) (f32 32 1 3 3))"
-    "(let e (conv x u)) (let d (conv :pad 1 1 1 1 :group 32 e v)) (let z (ewadd d e)) (output z))",
+    "(let y (relu x)) (let e (conv y u)) (let d (conv :pad 1 1 1 1 :group 32 e v)) (let z (ewadd d e)) (output z))",
     "(graph (let x (input 0) (f32 1 16 15 14)) (let u (weight 0) (f32 32 16 1 1)) (let v (weight 1) (f32 16 32 1 1))"
-    "(let e (conv x u)) (let d (conv e v)) (output d))",
+    "(let y (relu x)) (let e (conv y u)) (let d (conv e v)) (output d))",
     "(graph (let x (input 0) (f32 1 16 9 9)) (let u (weight 0) (f32 32 16 1 1)) (let v (weight 1) (f32 32 1 3 3))"
-    "(let e (conv x u)) (let d (conv :pad 1 1 1 1 :group 32 e v)) (output d))",
+    "(let y (relu x)) (let e (conv y u)) (let d (conv :pad 1 1 1 1 :group 32 e v)) (output d))",
 };
 
 static struct backend *open_device(int threads)
@@ -103,16 +127,20 @@ static void list_chains(struct backend *b, const struct graph *g, const uint8_t 
     for (uint32_t i = 0; i < plan.steps.count; i++) {
         TEXT(text);
         struct plan_chain chain;
-        uint32_t steps[3] = {0, plan_find_before(&plan, &b->target, i), i};
-        if (steps[1] == NO_STEP)
-            continue;
-        steps[0] = plan_find_before(&plan, &b->target, steps[1]);
-        int n = is_short || steps[0] == NO_STEP ? 2 : 3;
-        plan_chain_make(&plan, &b->target, n, steps + 3 - n, &chain);
-        if (!b->target.is_chain(&chain.joined))
+        uint32_t steps[CHAIN_MOST];
+        int most = 0;
+        for (uint32_t at = i; at != NO_STEP && most < CHAIN_MOST; at = plan_find_before(&plan, &b->target, at))
+            steps[CHAIN_MOST - ++most] = at;
+        bool is_found = false;
+        for (int k = 2; k <= most && !is_found; k++) {
+            int n = is_short ? k : most + 2 - k;
+            plan_chain_make(&plan, &b->target, n, steps + CHAIN_MOST - n, &chain);
+            is_found = b->target.is_chain(&chain.joined);
+        }
+        if (!is_found)
             continue;
         step_print(&text, &plan, &chain.joined);
-        vec_push(list, ((struct step_choice){arena_string(arena, text.chars), "chain", 0}));
+        vec_push(list, ((struct step_choice){arena_string(arena, text.chars), i % 2 ? "chain q:2" : "chain", 0}));
     }
 }
 

@@ -289,7 +289,7 @@ static void measures_steps(void **state)
     assert_true(backend_estimate(cpu, &g, &first, &error));
     assert_true(backend_estimate(cpu, &g, &again, &error));
     assert_true(first.seconds > 0 && first.seconds == again.seconds);
-    assert_int_equal(first.n_steps, 4);
+    assert_true(first.n_steps == 4 || first.n_steps == 3);   // the copy in front of the convolution may go
     assert_int_equal(first.n_guessed, 0);
     assert_true(backend_explain(cpu, &g, &text, &error));
     assert_non_null(strstr(text.chars, ":pad 1 1 1 1"));

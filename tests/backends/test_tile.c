@@ -115,7 +115,7 @@ static double sum_at(const struct trial *t, const struct values *v, int64_t n, i
         if (y < 0 || x < 0 || y >= d->height || x >= d->width)
             continue;
         int64_t channel = f / d->results * d->channels + c;
-        int lanes = d->source_lanes ? d->source_lanes : d->lanes;
+        int lanes = d->reading.lanes ? d->reading.lanes : d->lanes;
         double term = (double)v->x[place_in(&d->source, lanes, n, channel, y, x)] *
                       v->w[((f * d->channels + c) * d->window.kernel[0] + r) * d->window.kernel[1] + s];
         sum += term;

@@ -25,7 +25,7 @@ static int64_t pixels_of(const struct tile_definition *d)
 
 static void add_choice(choice_list *list, const struct tile_definition *d, int pixels, int vectors, int64_t tiles)
 {
-    struct tile_schedule s = {pixels, vectors, tiles, d->source_lanes ? d->lanes : 0};
+    struct tile_schedule s = {pixels, vectors, tiles, d->reading.lanes ? d->lanes : 0};
     struct listed_choice c = {.precision = PRECISION_EXACT};
     TEXT(text);
     if (!tile_suits(d, &s))
@@ -35,8 +35,8 @@ static void add_choice(choice_list *list, const struct tile_definition *d, int p
     vec_push(list, c);
 }
 
-// With channels last all vectors of a row follow each other: they are read while they are near. Of small images a vector
-// of all pixels stays in the nearest cache, with its weights.
+// With channels last all vectors of a row follow each other: they are read while they are near. Of small images a
+// vector of all pixels stays in the nearest cache, with its weights.
 static void add_lanewise(choice_list *list, const struct tile_definition *d)
 {
     bool is_last = d->source.pixel > d->lanes;

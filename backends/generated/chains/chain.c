@@ -23,9 +23,9 @@ static struct tile_image image_within(int64_t lanes, int64_t channels, int64_t w
                                .lane = 1};
 }
 
-static struct tile_schedule schedule_of(const struct tile_definition *d)
+static struct tile_schedule schedule_of(const struct tile_definition *d, int most_vectors)
 {
-    int q = tile_best_vectors(d);
+    int best = tile_best_vectors(d), q = most_vectors && most_vectors < best ? most_vectors : best;
     if (is_depthwise(d))
         return (struct tile_schedule){d->registers / 2 - 2, 1, 1};
     return (struct tile_schedule){(d->registers - SPARE_REGISTERS) / q, q, 1};
@@ -36,12 +36,19 @@ static void set_images_within(struct chain_definition *d)
 {
     struct tile_definition *s = d->stages, *middle = &s[CHAIN_MIDDLE];
     int64_t channels = middle->groups, lanes = middle->lanes;
-    if (d->has[CHAIN_FIRST]) {
+    if (d->has[CHAIN_FIRST] && d->has[CHAIN_MIDDLE]) {
         s[CHAIN_FIRST].target = image_within(lanes, channels, middle->width, false);
         middle->source = image_within(lanes, channels, middle->width, true);
     }
-    if (d->has[CHAIN_LAST])
+    if (d->has[CHAIN_MIDDLE] && d->has[CHAIN_LAST])
         middle->target = s[CHAIN_LAST].source = image_within(lanes, channels, middle->result_width, false);
+}
+
+static bool is_of_stage(const struct tile_definition *d, int stage)
+{
+    if (stage == CHAIN_MIDDLE)
+        return is_depthwise(d);
+    return d->groups == 1 && (stage == CHAIN_FIRST || tile_is_of_one_pixel(d));
 }
 
 bool chain_complete(struct chain_definition *d)
@@ -51,17 +58,16 @@ bool chain_complete(struct chain_definition *d)
         struct tile_definition *s = &d->stages[i];
         if (!d->has[i])
             continue;
-        d->schedules[i] = schedule_of(s);
-        if (!(i == CHAIN_MIDDLE ? is_depthwise(s) : (s->groups == 1 && tile_is_of_one_pixel(s))) ||
-            !tile_suits(s, &d->schedules[i]) || (s->epilogue.loop && !tile_takes_epilogue(s)))
+        d->schedules[i] = schedule_of(s, d->most_vectors);
+        if (!is_of_stage(s, i) || !tile_suits(s, &d->schedules[i]) || (s->epilogue.loop && !tile_takes_epilogue(s)))
             return false;
     }
-    return d->has[CHAIN_MIDDLE] && (d->has[CHAIN_FIRST] || d->has[CHAIN_LAST]);
+    return d->has[CHAIN_MIDDLE] || (d->has[CHAIN_FIRST] && !d->has[CHAIN_LAST]);
 }
 
 void chain_list_numbers(const struct chain_definition *d, int64_t ret_numbers[CHAIN_N_NUMBERS])
 {
-    const struct tile_definition *m = &d->stages[CHAIN_MIDDLE];
+    const struct tile_definition *m = &d->stages[d->has[CHAIN_MIDDLE] ? CHAIN_MIDDLE : CHAIN_FIRST];
     int64_t row = m->width * m->groups, span = (m->window.kernel[0] - 1) * m->window.dilation[0] + 1;
     int64_t near = NEAR_FLOATS / row, least = near < span ? span : near;
     ret_numbers[IMAGES] = m->images;
@@ -78,6 +84,8 @@ size_t chain_scratch_floats(const struct chain_definition *d)
 {
     const struct tile_definition *m = &d->stages[CHAIN_MIDDLE];
     int64_t numbers[CHAIN_N_NUMBERS];
+    if (!d->has[CHAIN_MIDDLE])
+        return 0;
     chain_list_numbers(d, numbers);
     int64_t floats = numbers[CAPACITY] * numbers[ROW_OF_E] + m->result_width * m->groups;
     return ((size_t)floats + 31) & ~(size_t)15;
@@ -100,7 +108,7 @@ void chain_print(struct text *text, const struct chain_definition *d)
     static const char *const prefixes[CHAIN_STAGES] = {"first_", "middle_", "last_"};
     static const char *const names[CHAIN_N_NUMBERS] = {"ALL_IMAGES", "ALL_ROWS", "IMAGE_ROWS", "STEP",
                                                        "PAD",        "SPAN",     "CAPACITY",   "ROW_OF_E"};
-    tile_print_names(text, d->stages[CHAIN_MIDDLE].lanes);
+    tile_print_names(text, d->stages[d->has[CHAIN_MIDDLE] ? CHAIN_MIDDLE : CHAIN_FIRST].lanes);
     for (int i = 0; i < CHAIN_N_NUMBERS; i++)
         text_printf(text, "#undef %s\n#define %s numbers[%d][%d]\n", names[i], names[i], CHAIN_STAGES, i);
     for (int i = 0; i < CHAIN_STAGES; i++)
@@ -112,9 +120,13 @@ void chain_print(struct text *text, const struct chain_definition *d)
              "I all = ALL_IMAGES * ALL_ROWS, begin = all * part / parts, end = all * (part + 1) / parts;\n"
              "float *e = scratch, *d = scratch + CAPACITY * ROW_OF_E;\nI base = 0, next = 0;\n"
              "for (I u = begin; u < end; u++) {\nI image = u / ALL_ROWS, row = u % ALL_ROWS;\n");
-    text_add(text, d->has[CHAIN_FIRST] ? making_rows : "");
-    text_printf(text, "NAMED(middle_row)(%s, w[1], %s, operands[1], numbers[1], image, row);\n",
-                d->has[CHAIN_FIRST] ? "e - base * ROW_OF_E" : "x", d->has[CHAIN_LAST] ? "d" : "y");
+    if (!d->has[CHAIN_MIDDLE])
+        text_add(text, "NAMED(first_row)(x, w[0], y, operands[0], numbers[0], image, row);\n");
+    else {
+        text_add(text, d->has[CHAIN_FIRST] ? making_rows : "");
+        text_printf(text, "NAMED(middle_row)(%s, w[1], %s, operands[1], numbers[1], image, row);\n",
+                    d->has[CHAIN_FIRST] ? "e - base * ROW_OF_E" : "x", d->has[CHAIN_LAST] ? "d" : "y");
+    }
     text_add(text, d->has[CHAIN_LAST] ? "NAMED(last_row)(d, w[2], y, operands[2], numbers[2], image, row);\n" : "");
     text_add(text, "}\n(void)e, (void)d, (void)base, (void)next;\n}\n");
 }

@@ -1,7 +1,8 @@
-// Convolutions of 1x1 around a depthwise one as one kernel, row by row: what one makes is read by the next while it is
-// in the near cache, and never in memory as a whole.
+// A convolution, a depthwise one and another of 1x1 as one kernel, row by row: what one makes is read by the next while
+// it is in the near cache, and never in memory as a whole.
 //
-//     x ─ 1x1, epilogue ─ e ─ depthwise, epilogue ─ d ─ 1x1, epilogue ─ y       the first, or the last, may lack
+//     x ─ any, epilogue ─ e ─ depthwise, epilogue ─ d ─ 1x1, epilogue ─ y       the first, or the last, may lack, or
+//                                                                               both behind the first
 //
 // Of e there are as many rows at a time as the near cache holds, at least those of a window; of d there is one. Of two
 // neighbouring parts both make the rows of e that both need.
@@ -11,11 +12,12 @@
 enum { CHAIN_FIRST, CHAIN_MIDDLE, CHAIN_LAST, CHAIN_STAGES };
 // A chain: which stages there are, and their definitions; chain_complete sets source and target of those within it.
 struct chain_definition {
+    int most_vectors;   // of a dense tile; 0: as suits the results
     bool has[CHAIN_STAGES];
     struct tile_definition stages[CHAIN_STAGES];
     struct tile_schedule schedules[CHAIN_STAGES];
 };
-// False: some stage is not of this form. Sets images within, and schedules.
+// False: some stage is not of this form, or that in the middle lacks between others. Sets images within, and schedules.
 bool chain_complete(struct chain_definition *d);
 
 enum { CHAIN_N_NUMBERS = 8 };
