@@ -53,12 +53,20 @@ static bool is_same_view(const struct view *a, const struct view *b)
            memcmp(a->dim, b->dim, bytes) == 0 && memcmp(a->stride, b->stride, bytes) == 0;
 }
 
+// A step with operands reads the memory by its first one, and neither by others nor in its loops.
+static bool reads_once(const struct step *s, memory_id memory)
+{
+    if (!s->n_operands)
+        return read_first(s) == memory;
+    return s->operands[0].memory == memory && !step_reads_in_loops(s, memory) &&
+           !ANY(int, i, s->n_operands, i > 0 && s->operands[i].memory == memory);
+}
+
 // How loops read is for the device to see.
 static bool reads_as_it_stands(const struct step *first, const struct step *second)
 {
-    if (!first->n_results || !second->n_operands)
-        return read_first(second) == made_by(first);
-    return is_same_view(&first->results[0], &second->operands[0]) && !step_reads_in_loops(second, made_by(first));
+    bool has_views = first->n_results && second->n_operands;
+    return reads_once(second, made_by(first)) && (!has_views || is_same_view(&first->results[0], &second->operands[0]));
 }
 
 static bool may_join(const struct plan *plan, const struct plan_target *target, uint32_t maker, uint32_t reader)

@@ -105,6 +105,16 @@ static const char *const no_chains[] = {
     "(let y (relu x)) (let e (conv y u)) (let d (conv e v)) (output d))",
     "(graph (let x (input 0) (f32 1 16 9 9)) (let u (weight 0) (f32 32 16 1 1)) (let v (weight 1) (f32 32 1 3 3))"
     "(let y (relu x)) (let e (conv y u)) (let d (conv :pad 1 1 1 1 :group 32 e v)) (output d))",
+    // the copy or the product in front is what is added, or multiplied, behind
+    "(graph (let x (input 0) (f32 1 48 15 15)) (let v (weight 0) (f32 48 48 1 1))"
+    "(let c (conv x v)) (let z (ewadd c x)) (output z))",
+    "(graph (let x (input 0) (f32 1 48 15 15)) (let v (weight 0) (f32 48 48 1 1))"
+    "(let c (conv x v)) (let z (ewmul c x)) (output z))",
+    "(graph (let x (input 0) (f32 1 32 15 15)) (let v (weight 0) (f32 32 1 3 3))"
+    "(let c (conv :pad 1 1 1 1 :group 32 x v)) (let z (ewadd c x)) (output z))",
+    "(graph (let x (input 0) (f32 1 32 15 15)) (let s (input 1) (f32 1 32 1 1)) (let v (weight 0) (f32 32 32 1 1))"
+    "(let r (relu x)) (let b (broadcast :shape 1 32 15 15 s)) (let y (ewmul r b)) (let c (conv y v)) "
+    "(let z (ewadd c y)) (output z))",
 };
 
 static struct backend *open_device(int threads)
