@@ -9,6 +9,7 @@
 #include "core/memory/key_set.h"
 #include "core/system/cores.h"
 #include "core/system/file.h"
+#include "core/system/interrupt.h"
 #include "core/system/thread_pool.h"
 #include "core/text/error.h"
 #include <inttypes.h>
@@ -173,10 +174,13 @@ static uint32_t note(struct kernel_cache *cache, const char *text)
     return id;
 }
 
-// Unless it is in the folder.
+// Unless it is there, or in the folder.
 static void add_to_batch(struct kernel_cache *cache, uint32_t id, batch *list)
 {
     const char *text = cache->texts.keys.items[id].bytes;
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i].id == id)
+            return;
     if (!cache->kernels.items[id])
         cache->kernels.items[id] = load_file(cache, text);
     if (!cache->kernels.items[id])
@@ -200,7 +204,7 @@ void kernel_cache_expect(struct kernel_cache *cache, const char *text)
 
 void kernel_cache_make_expected(struct kernel_cache *cache)
 {
-    while (cache->n_taken < cache->expected.count) {
+    while (cache->n_taken < cache->expected.count && !interrupt_requested()) {
         LOCAL_LIST(batch, list);
         add_expected(cache, &list);
         compile_all(cache, &list);

@@ -10,4 +10,4 @@ void kernel_cache_free(struct kernel_cache *cache);
 struct gpu_kernel *kernel_cache_find(struct kernel_cache *cache, const char *text, struct error *error);
 // Notes a text that will be asked for: it is compiled beside the next one that has to be, on all processors.
 void kernel_cache_expect(struct kernel_cache *cache, const char *text);
-void kernel_cache_make_expected(struct kernel_cache *cache);   // now
+void kernel_cache_make_expected(struct kernel_cache *cache);   // now, until it is interrupted
