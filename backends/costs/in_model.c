@@ -90,7 +90,7 @@ static void adopt(struct backend *b, const struct note *note, cost_corrections *
         return;
     if (isfinite(known.seconds) && !known.is_doubtful) {
         cost.seconds = differs(&known, &cost) ? cost.seconds : known.seconds;
-        known.is_in_model = !differs(&known, &cost);
+        known.is_in_model = true;
         vec_push(&b->in_model->formers, ((struct former_cost){note->step, known}));
     }
     cost_database_add(b->costs, note->step, &cost);

@@ -20,5 +20,6 @@ void backend_note_in_model(struct backend *b, const struct plan *plan, const str
 // Costs become the mean of what was noted, and are forgotten as notes; everything that was derived from costs is, too.
 // Adds to `corrections` what differed, in the order in which steps were noted first. Not while others estimate.
 void backend_adopt_in_model(struct backend *b, cost_corrections *corrections);
-// The costs adopted last are what they were before, known from running models where they agree with those.
+// The costs adopted last are what they were before, and known from running models: these cost about what they take, so
+// none is run again for that.
 void backend_keep_former_costs(struct backend *b);

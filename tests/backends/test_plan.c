@@ -528,7 +528,7 @@ static void costs_of_another_run_stay_where_they_agree(void **state)
     assert_true(noted_in_model(&f, 3e-6) == 3e-6);
     backend_keep_former_costs(f.fake);
     assert_true(backend_recall_cost(f.fake, &f.plan, &f.plan.steps.items[0], &cost));
-    assert_true(cost.seconds == 2e-6 && !cost.is_in_model);   // to be noted again
+    assert_true(cost.seconds == 2e-6 && cost.is_in_model);   // no model is run for it again
     drop(&f);
     unlink(path);
     rmdir(folder);
