@@ -269,16 +269,15 @@ static void keep_verdict(struct contenders *f, uint64_t contest, struct contest_
         outcome->gain = v.gain;   // as whoever finds it will be told
 }
 
-// That of two serves a contest among others, too, which they win.
+// That of two serves a contest among others, too, which they win. One that is not settled takes the place of one that
+// is doubted, and nobody relies on it. An earlier one keeps its date.
 static void keep_verdicts(struct contenders *f, struct contest_outcome *outcome)
 {
-    struct verdict known;
     uint64_t all = hash_contest(f, NULL);
-    bool is_known = outcome->is_earlier && verdict_find(f->o->backend->costs, all, &known);
-    if (all == 0 || is_known || interrupt_requested())
+    if (all == 0 || interrupt_requested() || !(outcome->is_settled || outcome->is_doubted))
         return;
     keep_verdict(f, all, outcome);
-    if (outcome->result < f->all.count && !outcome->is_earlier)
+    if (outcome->result < f->all.count)
         keep_verdict(f, hash_contest(f, (const size_t[]){outcome->original, outcome->result}), outcome);
 }
 

@@ -411,20 +411,33 @@ static bool end_load(struct stage *s, struct contest_outcome *outcome)
 // hardly, which seldom becomes one; and where it is ahead by so much that equal graphs seldom are: a t that one in a
 // thousand has or fewer (the rule of Haybittle and Peto), for which Student's intervals of four loads and more are to
 // be 3.3 times as long. To stop wherever the interval is narrow would take equal graphs for faster more often.
-static bool is_decided(const struct contest_outcome *outcome)
+static bool is_decided(const struct ratio_summary *gain)
 {
-    const struct ratio_summary *gain = &outcome->gain;
     double intervals = log(gain->ratio) / log(gain->ratio / gain->low);
     return (gain->n_loads >= LOADS_FOR_NOTHING && gain->ratio <= 1) ||
            (gain->n_loads >= LOADS_FOR_MUCH && (intervals > SURE_INTERVALS || intervals < VAIN_INTERVALS));
 }
 
-// An outcome is open if its interval holds 1, and its median is not so near to 1 that more loads would hardly tell.
-static bool is_open(const struct contest_outcome *outcome)
+// A gain is open if its interval holds 1, and its median is not so near to 1 that more loads would hardly tell.
+static bool is_open(const struct ratio_summary *gain)
 {
-    const struct ratio_summary *gain = &outcome->gain;
-    return !outcome->is_undecided && gain->ratio > 1 && gain->low <= 1 &&
-           log(gain->ratio) > VAIN_INTERVALS * log(gain->ratio / gain->low);
+    return gain->ratio > 1 && gain->low <= 1 && log(gain->ratio) > VAIN_INTERVALS * log(gain->ratio / gain->low);
+}
+
+static size_t planned_loads(const struct contest *c)
+{
+    return c->loads > 0 ? (size_t)c->loads : 1;
+}
+
+static bool is_wide(const struct ratio_summary *gain)
+{
+    return gain->high > WIDE_INTERVAL * gain->low;
+}
+
+// A gain that a later contest may rely on: neither time that was over nor noise of then has made it.
+static bool is_settled(const struct contest *c, const struct ratio_summary *gain)
+{
+    return (gain->n_loads >= planned_loads(c) || is_decided(gain)) && !is_open(gain) && !is_wide(gain);
 }
 
 static bool is_time_left(const struct stage *s, double started, double first_part)
@@ -437,7 +450,7 @@ static bool is_time_left(const struct stage *s, double started, double first_par
 // more.
 static bool run_loads(struct stage *s, struct contest_outcome *outcome)
 {
-    size_t planned = s->c->loads > 0 ? (size_t)s->c->loads : 1, n_looks = 0;
+    size_t planned = planned_loads(s->c), n_looks = 0;
     double started = now(s->e), first_part = 0;
     s->seconds = (1 - SHARE_OF_QUALIFYING) * s->c->seconds / (double)planned;
     s->least_rounds = s->c->loads_itself ? 1 : (FINAL_RUNS + planned - 1) / planned;
@@ -449,12 +462,13 @@ static bool run_loads(struct stage *s, struct contest_outcome *outcome)
         outcome->is_undecided = !end_load(s, outcome);
         double spent = now(s->e) - started;
         bool is_late = spent > s->c->seconds, is_out_of_time = s->c->deadline > 0 && now(s->e) > s->c->deadline;
-        if (is_out_of_time || (is_late && !outcome->is_undecided && is_decided(outcome)))
+        if (is_out_of_time || (is_late && !outcome->is_undecided && is_decided(&outcome->gain)))
             break;
         if (s->n_loads < planned)
             continue;
         first_part = n_looks++ == 0 ? spent : first_part;
-        if (!is_open(outcome) || n_looks == RATIO_MOST_LOOKS || !is_time_left(s, started, first_part))
+        if (outcome->is_undecided || !is_open(&outcome->gain) || n_looks == RATIO_MOST_LOOKS ||
+            !is_time_left(s, started, first_part))
             break;
         planned += (planned + 1) / 2;
     }
@@ -485,9 +499,15 @@ static bool look_at(struct stage *s, const struct earlier_verdict *v, struct con
     return is_done;
 }
 
-static bool recall(const struct contest_runner *e, const size_t *pair, struct earlier_verdict *ret_verdict)
+// Only what could be the verdict of a contest of these, and would be kept now, is looked at.
+static bool recall(const struct contest_runner *e, const struct contest *c, const size_t *pair,
+                   struct earlier_verdict *ret_verdict)
 {
-    return e->recall && e->recall(e->context, pair, ret_verdict);
+    if (!e->recall || !e->recall(e->context, pair, ret_verdict))
+        return false;
+    if (pair && (ret_verdict->original != pair[0] || ret_verdict->result != pair[1]))
+        return false;
+    return ret_verdict->result < c->n ? is_settled(c, &ret_verdict->gain) : !ANY(size_t, i, c->n, c->is_result[i]);
 }
 
 // False: the device failed.
@@ -496,7 +516,7 @@ static bool ask_earlier(const struct contest_runner *e, const struct contest *c,
 {
     struct stage s;
     struct earlier_verdict v;
-    if (outcome->is_doubted || !recall(e, pair, &v))
+    if (outcome->is_doubted || !recall(e, c, pair, &v))
         return true;
     init_stage(&s, e, c, ending, error);
     s.seconds = SECONDS_OF_A_LOOK;
@@ -543,9 +563,10 @@ static bool hold_final(const struct contest_runner *e, const struct contest *c, 
     for (size_t i = 0; i < c->n; i++)
         s.entrants[i].is_out = i != outcome->original && i != outcome->result;
     bool is_done = run_loads(&s, outcome);
-    bool is_wide = is_done && !outcome->is_disturbed && !outcome->is_undecided && outcome->gain.low <= 1 &&
-                   outcome->gain.high >= 1 && outcome->gain.high > WIDE_INTERVAL * outcome->gain.low;
-    outcome->is_disturbed = outcome->is_disturbed || (is_wide && is_shared(e));
+    bool has_gain = is_done && !outcome->is_disturbed && !outcome->is_undecided;
+    outcome->is_settled = has_gain && !s.is_cut && is_settled(c, &outcome->gain);
+    bool says_nothing = has_gain && outcome->gain.low <= 1 && outcome->gain.high >= 1 && is_wide(&outcome->gain);
+    outcome->is_disturbed = outcome->is_disturbed || (says_nothing && is_shared(e));
     for (int i = 0; is_done && !outcome->is_undecided && !outcome->is_disturbed && i < 2; i++)
         outcome->times[i] =
             sample_summarize(s.entrants[finalists[i]].seconds.items, s.entrants[finalists[i]].seconds.count);
@@ -590,7 +611,7 @@ bool contest_hold(const struct contest_runner *e, const struct contest *c, struc
 {
     struct ending ending = ending_of_contest(e, c);
     ret_outcome->is_undecided = ret_outcome->is_disturbed = false;
-    ret_outcome->is_earlier = ret_outcome->is_doubted = false;
+    ret_outcome->is_earlier = ret_outcome->is_doubted = ret_outcome->is_settled = false;
     if (is_a_final_alone(c, ret_outcome)) {
         ret_outcome->original = c->is_result[0];
         ret_outcome->result = c->is_result[1];
@@ -608,5 +629,6 @@ bool contest_hold(const struct contest_runner *e, const struct contest *c, struc
         return hold_final(e, c, &ending, ret_outcome, error);
     ret_outcome->times[0] = ret_outcome->qualifying[ret_outcome->original];
     ret_outcome->is_undecided = ret_outcome->times[0].count == 0;
+    ret_outcome->is_settled = !ret_outcome->is_undecided;
     return true;
 }

@@ -7,8 +7,8 @@
 //                 fewer where the time is over and hardly anything or very much is gained, more while a gain is neither
 //                 seen nor out of sight; none without a result
 //
-// Where an earlier contest of the same contenders came to a verdict, that stands if a few runs of the two are not
-// against it.
+// Where an earlier contest of the same contenders came to a settled verdict, that stands if a few runs of the two are
+// not against it.
 //
 // Interrupted, it goes on for two seconds and no run longer; when it begins so, for six. The fastest so far of each
 // kind are then the finalists, and four pairs of their runs decide, or nothing does.
@@ -72,6 +72,8 @@ struct contest_outcome {
     bool is_undecided;                   // interrupted before there was an answer: only `qualifying` is filled in
     bool is_earlier;                     // the gain is that of an earlier contest, the times are those of now
     bool is_doubted;                     // an earlier verdict was not confirmed
+    bool is_settled;                     // later contests may rely on it: as many loads as were planned were made, or
+                                         // it is decided, and it is neither open nor too wide
 };
 double contest_runs_to_warm_up(double of_run);        // of a model of ours, one run of which takes so long
 double profile_runs_seconds(double of_run);           // about how long all runs for the costs of its steps take

@@ -419,12 +419,38 @@ static void verdicts_are_rows(void **state)
     for (size_t i = 0; i < cost_database_count(costs); i++)
         assert_true(verdict_has(cost_database_text(costs, i)));
     cost_database_free(costs);
-    static const char *const unsound[] = {
-        "", "5 3 1 2 3 7", "5 3 1 0 3 7", "5 3 1 nan 3 7", "5 3 1 1 1 0", "5 3 1 1 1e999 7", "5 3 1 1 1 7 7", "5 3 1"};
-    for (size_t i = 0; i < COUNT_OF(unsound); i++) {
-        int n = snprintf(row, sizeof row, "(costs 4 \"one\")\n(\"contest 0000000000000007\" 1 0 \"%s\")\n", unsound[i]);
+    static const char some[] = "0000000000000003", none[] = "0000000000000000";
+    static const struct {
+        const char *result, *gain;
+        bool is_sound;
+    } rows[] = {
+        {some, " 1 1 1 7", true},
+        {none, " 0 0 0 0", true},
+        {some, "", false},
+        {some, " 1 2 3 7", false},
+        {some, " 1 0 3 7", false},
+        {some, " 1 nan 3 7", false},
+        {some, " 1 1 1 0", false},
+        {some, " 1 1 inf 7", false},
+        {some, " 1 1 1 -7", false},
+        {some, " 1 1 1 7 7", false},
+        {some, " 1", false},
+        {some, " 1 1 1", false},
+        {some, " 1 1 1 7x", false},
+        {some, " 1 1 1 9999", false},
+        {none, "", false},
+        {none, " 1 1 1 7", false},
+        {"3", " 1 1 1 7", false},
+        {"0", "", false},
+        {"", "", false},
+        {"-3", " 1 1 1 7", false},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        int n = snprintf(row, sizeof row,
+                         "(costs 4 \"one\")\n(\"contest 0000000000000007\" 1 0 \"0000000000000005 %s%s\")\n",
+                         rows[i].result, rows[i].gain);
         assert_true(file_write_text(path, row, (size_t)n, &error) && cost_database_open(&costs, path, "one", &error));
-        assert_false(verdict_find(costs, 7, &v));
+        assert_int_equal(verdict_find(costs, 7, &v), rows[i].is_sound);
         cost_database_free(costs);
     }
     unlink(path);

@@ -40,26 +40,39 @@ def test_calibration(folder):
     expect(rewrites[0] == rewrites[1] and costs.read_text() == known, "same database, same result")
 
 
+def told_of_before(model, costs, options, known):
+    """The verdict in `known` told again, in one of a few tries: other programs may be against it in both loads of one."""
+    for _ in range(4):
+        costs.write_text(known)
+        done, told = optimize("the verdict of before", model, *options)
+        if "verdict_of" in told:
+            break
+    return done, told
+
+
 def test_earlier_verdict(folder):
     """What a contest of the same plans came to before is told again, unless runs of now are against it."""
     model, costs = products(folder / "again.onnx"), folder / "again.costs"
     options = [*priced_too_high(model, costs), *QUICK[:-1]]
-    _, first = optimize("the first contest", model, *options)
+    for _ in range(8):   # an open contest, as beside other programs, leaves nothing
+        _, first = optimize("the first contest", model, *options)
+        if "(\"contest " in costs.read_text():
+            break
     expect("verdict_of" not in first and "(\"contest " in costs.read_text(), f"held, and kept: {costs.read_text()}")
     verdict = re.compile(r"( 0*[1-9a-f]\S*) [^ \"]+ [^ \"]+ [^ \"]+ \d+\"")
     held = costs.read_text()
-    for ratio, low, high in (2.5, 1.01, 1e6), (0.5, 1e-6, 1e6):
-        costs.write_text(re.sub(verdict, rf'\1 {ratio} {low} {high} 9"', held))
-        known = costs.read_text()
-        done, again = optimize("the verdict of before", model, *options)
-        wanted = [ratio, low, high, 9]
-        expect([again[key] for key in ("speedup", "speedup_low", "speedup_high", "loads")] == wanted, f"{again}")
-        expect("verdict_of" in again and "in 9 loads of 20" in done.stdout, f"it is told that it is of before: {done.stdout}")
-        expect(bool(again["optimized"]) == (ratio > 1) and costs.read_text() == known, f"what follows of it: {again}")
-    costs.write_text(re.sub(verdict, r'\1 1000 900 1100 9"', held))
-    _, anew = optimize("a verdict that is wrong", model, *options)
-    expect("verdict_of" not in anew and anew["speedup"] < 900, f"held again: {anew}")
-    expect(" 1000 900 1100 " not in costs.read_text(), f"and kept: {costs.read_text()}")
+    low = max(1.001, first["speedup"] / 1.4)
+    ratio, low, high = (float(f"{x:.6g}") for x in (1.9 * low, low, 1.99 * low))
+    known = re.sub(verdict, rf'\1 {ratio:.6g} {low:.6g} {high:.6g} 9"', held)
+    done, again = told_of_before(model, costs, options, known)
+    expect([again[key] for key in ("speedup", "speedup_low", "speedup_high", "loads")] == [ratio, low, high, 9], f"{again}")
+    expect("verdict_of" in again and "in 9 loads of 20" in done.stdout, f"it is told that it is of before: {done.stdout}")
+    expect(again["optimized"] and costs.read_text() == known, f"what follows of it: {again}")
+    for unsound in r'\1 1000 900 1100 9"', r'\1 1.2 0.95 1.3 9"', r'\1 0.9 1e-06 1e+06 9"', f' {16 * "0"} 0 0 0 0"':
+        costs.write_text(re.sub(verdict, unsound, held))
+        _, anew = optimize("a verdict that is wrong, open, wide, or of others", model, *options)
+        expect("verdict_of" not in anew and anew["speedup"] < 900, f"held again: {unsound} {anew}")
+        expect(" 1000 900 1100 " not in costs.read_text(), f"and what was doubted is replaced: {costs.read_text()}")
 
 
 def test_nothing_found(folder):

@@ -93,7 +93,6 @@ static bool recall_paper(void *context, const size_t *pair, struct earlier_verdi
     const struct paper *p = context;
     if (!p->earlier || (pair != NULL) != p->is_of_pair)
         return false;
-    assert_true(!pair || (pair[0] == p->earlier->original && pair[1] == p->earlier->result));
     *ret_verdict = *p->earlier;
     return true;
 }
@@ -313,8 +312,9 @@ static void earlier_verdicts_stand(void **state)
         assert_int_equal(qualifying[1].count > 0, p.is_of_pair);
     }
     static const struct earlier_verdict alone = {1, 5, {0}, 0.0729};
+    static const bool is_none[5] = {false};
     struct paper p = {.seconds = seconds, .noise = 0.02, .earlier = &alone};
-    struct contest c = {.n = 5, .is_result = is_result, .seconds = 0.01, .loads = 3};
+    struct contest c = {.n = 5, .is_result = is_none, .seconds = 0.01, .loads = 3};
     struct contest_outcome outcome = {.qualifying = NULL};
     assert_true(hold(&p, &c, &outcome));
     assert_true(outcome.is_earlier && outcome.original == 1 && outcome.result == 5 && p.n_loads == 1);
@@ -343,6 +343,69 @@ static void earlier_verdicts_are_doubted(void **state)
     struct contest_outcome outcome = {.qualifying = NULL};
     assert_true(hold(&p, &c, &outcome));
     assert_true(outcome.is_earlier && p.n_loads == 4);
+}
+
+// Nobody relies on what was cut, open or wide, nor on what cannot be a verdict of these: it is as if it was not there.
+static void other_verdicts_are_not_looked_at(void **state)
+{
+    static const double seconds[] = {0.0335, 0.0729, 0.0290, 0.0273};
+    static const bool is_result[] = {false, false, true, true};
+    static const struct {
+        struct earlier_verdict verdict;
+        bool is_of_pair;
+    } cases[] = {
+        {{0, 3, {1.22, 1.21, 1.23, 1}, 0.02}, false}, {{0, 3, {1.22, 1.21, 1.23, 2}, 0.02}, true},
+        {{0, 3, {1.22, 0.95, 1.3, 7}, 0.02}, false},  {{0, 3, {1.22, 0.95, 1.3, 7}, 0.02}, true},
+        {{0, 3, {1.22, 1.01, 2.03, 7}, 0.02}, false}, {{0, 3, {0.9, 1e-6, 1e6, 7}, 0.02}, false},
+        {{0, 3, {0.9, 1e-6, 1e6, 7}, 0.02}, true},    {{0, 4, {0}, 0.02}, false},
+        {{1, 3, {1.22, 1.21, 1.23, 7}, 0.02}, true},  {{0, 2, {1.22, 1.21, 1.23, 7}, 0.02}, true},
+    };
+    for (size_t k = 0; k < COUNT_OF(cases); k++) {
+        struct sample_summary qualifying[4];
+        struct paper p = {.seconds = seconds,
+                          .noise = 0.02,
+                          .result = 3,
+                          .earlier = &cases[k].verdict,
+                          .is_of_pair = cases[k].is_of_pair};
+        struct contest c = {.n = 4, .is_result = is_result, .seconds = 0.01, .loads = 3};
+        struct contest_outcome outcome = {.qualifying = qualifying};
+        assert_true(hold(&p, &c, &outcome));
+        assert_true(!outcome.is_doubted && !outcome.is_earlier && outcome.is_settled);
+        assert_true(outcome.original == 0 && outcome.result == 3 && outcome.gain.n_loads == 3);
+        assert_int_equal(p.n_loads, 4 + 2 * 3);
+    }
+}
+
+// What time cut short, or what is open when it is over, is not settled; what is decided before is.
+static void cut_and_open_contests_are_not_settled(void **state)
+{
+    static const double faster[] = {0.4, 0.395}, slower[] = {0.4, 0.5};
+    static const bool is_result[] = {false, true};
+    static const struct {
+        const double *seconds;
+        double deadline, scatter;
+        size_t n_loads;
+        bool is_settled;
+    } cases[] = {
+        {faster, 0, 0, 7, true}, {faster, 1e-9, 0, 1, false}, {faster, 0, 0.1, 7, false},
+        {slower, 0, 0, 7, true}, {slower, 1e-9, 0, 1, false}, {faster, 0, 0.6, 7, false},
+    };
+    for (size_t k = 0; k < COUNT_OF(cases); k++) {
+        struct paper p = {.seconds = cases[k].seconds, .noise = 0.001, .result = 1, .slept_at = -1};
+        struct contest c = {.n = 2, .is_result = is_result, .loads = 7, .deadline = cases[k].deadline};
+        struct contest_outcome outcome = {.qualifying = NULL};
+        c.seconds = 1e-3;   // as long as no load takes, so that none is spared
+        for (int i = 0; i < 64; i++)
+            p.of_load[i] = 1 - cases[k].scatter * (i % 3 - 0.9);
+        assert_true(hold(&p, &c, &outcome));
+        assert_in_range(outcome.gain.n_loads, cases[k].n_loads, cases[k].is_settled ? 7 : 39);
+        assert_int_equal(outcome.is_settled, cases[k].is_settled);
+    }
+    struct paper vain = {.seconds = slower, .result = 1, .slept_at = -1};
+    struct contest c = {.n = 2, .is_result = is_result, .seconds = 0, .loads = 7};
+    struct contest_outcome outcome = {.qualifying = NULL};
+    assert_true(hold(&vain, &c, &outcome));
+    assert_true(outcome.is_settled && outcome.gain.n_loads == 3);
 }
 
 // Neither an interruption nor other programs take a verdict away that was there.
@@ -488,6 +551,7 @@ RUN_TESTS(TEST(gains_are_over_the_fastest_original), TEST(loads_that_differ_prov
           TEST(originals_alone_qualify), TEST(an_interruption_ends_it_soon),
           TEST(what_was_timed_before_an_interruption_decides), TEST(a_signal_leaves_little_time),
           TEST(earlier_runs_qualify), TEST(earlier_verdicts_stand), TEST(earlier_verdicts_are_doubted),
-          TEST(earlier_verdicts_survive), TEST(long_runs_warm_up_nobody), TEST(slow_contests_end_when_they_are_decided),
-          TEST(small_gains_are_not_given_up), TEST(open_contests_go_on), TEST(others_are_waited_for),
-          TEST(a_load_that_fails_ends_it))
+          TEST(earlier_verdicts_survive), TEST(other_verdicts_are_not_looked_at),
+          TEST(cut_and_open_contests_are_not_settled), TEST(long_runs_warm_up_nobody),
+          TEST(slow_contests_end_when_they_are_decided), TEST(small_gains_are_not_given_up), TEST(open_contests_go_on),
+          TEST(others_are_waited_for), TEST(a_load_that_fails_ends_it))
