@@ -13,6 +13,7 @@
 #include "core/text/log.h"
 #include "core/text/text.h"
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,7 @@
 #define SPREAD_FORMAT "%.3f"
 #define IN_MODEL "in-model"
 #define DOUBTFUL "doubtful"
+#define OF_VERDICTS "contest "   // what their texts begin with (verdicts.h)
 #define ERROR_FORMAT "%.1e"
 
 struct cost_entry {
@@ -32,7 +34,8 @@ struct cost_entry {
     double seconds, spread, error;
     uint32_t run;
     bool is_doubtful, is_cut, is_in_model;
-    bool is_own;   // measured in this run, or confirmed
+    bool is_own;   // measured in this run, confirmed, or divided by a factor: what the file says is no news
+    bool is_old;   // neither measured in this run nor confirmed
 };
 struct cost_database {
     struct arena arena;
@@ -117,6 +120,7 @@ static void put_entry(struct cost_database *costs, const char *device, const cha
     e->is_in_model = cost->is_in_model;
     e->run = is_own ? costs->run : cost->run;
     e->is_own = is_own;
+    e->is_old = !is_own;
     e->choice = arena_string(&costs->arena, cost->choice);
 }
 
@@ -137,18 +141,10 @@ bool cost_database_find(const struct cost_database *costs, const char *text, str
                                    .is_doubtful = e->is_doubtful,
                                    .is_cut = e->is_cut,
                                    .is_in_model = e->is_in_model,
-                                   .is_old = !e->is_own,
+                                   .is_old = e->is_old,
                                    .run = e->run};
     snprintf(ret_cost->choice, sizeof ret_cost->choice, "%s", e->choice);
     return true;
-}
-
-bool cost_database_find_step(const struct cost_database *costs, const char *text, struct step_cost *ret_cost)
-{
-    bool is_found = cost_database_find(costs, text, ret_cost);
-    if (is_found && ret_cost->is_old)
-        ret_cost->seconds /= cost_trials_factor(&costs->trials, ret_cost->run);
-    return is_found;
 }
 
 void cost_database_replace(struct cost_database *costs, const char *text, const struct step_cost *cost)
@@ -159,17 +155,19 @@ void cost_database_replace(struct cost_database *costs, const char *text, const 
     costs->n_added += is_plausible(added.seconds);
 }
 
+static void confirm(struct cost_entry *e)
+{
+    e->is_own = true;
+    e->is_old = false;
+}
+
 void cost_database_add(struct cost_database *costs, const char *text, const struct step_cost *cost)
 {
     uint32_t id = find_entry(costs, costs->device, text);
     struct cost_entry *e = id == TABLE_NONE ? NULL : &costs->entries.items[id];
     bool is_doubtful = cost->is_doubtful || !is_plausible(cost->seconds);
-    double factor = e && !e->is_own ? cost_trials_factor(&costs->trials, e->run) : 1;
-    struct step_cost then = *cost;
-    then.seconds *= factor;
-    if (e && is_doubtful && !is_refuted(costs, e) && is_shorter(e, &then)) {
-        e->seconds = as_written(e->seconds / factor, SECONDS_FORMAT);
-        e->is_own = true;
+    if (e && is_doubtful && !is_refuted(costs, e) && is_shorter(e, cost)) {
+        confirm(e);
         e->is_cut = cost->is_cut;
     } else
         cost_database_replace(costs, text, cost);
@@ -177,7 +175,8 @@ void cost_database_add(struct cost_database *costs, const char *text, const stru
 
 bool cost_database_is_on_trial(const struct cost_database *costs, const char *text, const struct step_cost *found)
 {
-    return found->is_old && (found->is_doubtful || cost_trials_ask_for(&costs->trials, text, found));
+    return found->is_old &&
+           (found->is_doubtful || (found->run != costs->run && cost_trials_ask_for(&costs->trials, text, found)));
 }
 
 static size_t count_of_run(const struct cost_database *costs, uint32_t run)
@@ -190,21 +189,41 @@ static size_t count_of_run(const struct cost_database *costs, uint32_t run)
     return n;
 }
 
+// What failed has no speed, and a verdict is of the day on which it fell.
+static void divide_run(struct cost_database *costs, uint32_t run, double factor)
+{
+    for (size_t i = 0; i < costs->entries.count; i++) {
+        struct cost_entry *e = &costs->entries.items[i];
+        if (e->run != run || strcmp(e->device, costs->device) != 0 || e->seconds >= MOST_SECONDS ||
+            strncmp(e->text, OF_VERDICTS, strlen(OF_VERDICTS)) == 0)
+            continue;
+        e->seconds = as_written(fmax(e->seconds / factor, LEAST_SECONDS), SECONDS_FORMAT);
+        e->run = costs->run;
+        e->is_own = true;
+    }
+}
+
+static void conclude(struct cost_database *costs, struct cost_trial trial, const struct log *log)
+{
+    if (!trial.is_refuted && trial.factor == 1)
+        return;
+    cost_trial_tell(&trial, count_of_run(costs, trial.run), log);
+    if (trial.factor != 1) {
+        divide_run(costs, trial.run, trial.factor);
+        cost_trials_forget(&costs->trials, trial.run);
+    }
+}
+
 void cost_database_try(struct cost_database *costs, const char *text, const struct step_cost *now,
                        const struct log *log)
 {
     struct step_cost kept;
-    bool is_kept = cost_database_find_step(costs, text, &kept) && kept.is_old && !kept.is_doubtful;
-    if (!is_kept) {
-        cost_database_add(costs, text, now);
-        return;
-    }
-    double factor = cost_trials_factor(&costs->trials, kept.run);
-    const struct cost_trial *trial = cost_trials_note(&costs->trials, &kept, now);
-    if (trial->is_refuted || trial->factor != factor)
-        cost_trial_tell(trial, count_of_run(costs, kept.run), log);
-    if (cost_trials_agree(&kept, now) && factor == 1)
-        costs->entries.items[find_entry(costs, costs->device, text)].is_own = true;
+    bool is_tried =
+        cost_database_find(costs, text, &kept) && kept.is_old && !kept.is_doubtful && kept.run != costs->run;
+    if (is_tried)
+        conclude(costs, *cost_trials_note(&costs->trials, &kept, now), log);
+    if (is_tried && cost_trials_agree(&kept, now))
+        confirm(&costs->entries.items[find_entry(costs, costs->device, text)]);
     else
         cost_database_add(costs, text, now);
 }

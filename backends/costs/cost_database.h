@@ -27,8 +27,6 @@ bool cost_database_open_for(struct cost_database **ret_costs, const char *file, 
                             const struct log *log, struct error *error);
 void cost_database_warn(const struct cost_database *costs, const struct log *log);   // in one line, of what was dropped
 bool cost_database_find(const struct cost_database *costs, const char *text, struct step_cost *ret_cost);
-// Seconds as they would be now, where the machine had another speed when they were measured (cost_trial.h).
-bool cost_database_find_step(const struct cost_database *costs, const char *text, struct step_cost *ret_cost);
 // Other programs only make things longer: so a doubtful cost serves until it is known better, and replaces longer ones
 // only.
 void cost_database_add(struct cost_database *costs, const char *text, const struct step_cost *cost);
@@ -37,7 +35,8 @@ void cost_database_replace(struct cost_database *costs, const char *text, const 
 // Whether a cost that was found is to be measured again before it is believed: it is doubtful, or its run is on trial.
 bool cost_database_is_on_trial(const struct cost_database *costs, const char *text, const struct step_cost *found);
 // A cost on trial was measured again: it stays if both agree. Where its run turns out to be wrong, all that the run
-// left is as if it was not there, now and in the file; where it had another speed, the file stays. One line says so.
+// left is as if it was not there, now and in the file; where the machine had another speed then, all of it is divided
+// by that, now and in the file, and belongs to this run. One line says so.
 void cost_database_try(struct cost_database *costs, const char *text, const struct step_cost *now,
                        const struct log *log);
 const char *cost_database_device(const struct cost_database *costs, size_t entry);   // that an entry is of

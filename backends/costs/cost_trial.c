@@ -26,12 +26,6 @@ bool cost_trials_refute(const cost_trials *trials, uint32_t run)
     return trial && trial->is_refuted;
 }
 
-double cost_trials_factor(const cost_trials *trials, uint32_t run)
-{
-    const struct cost_trial *trial = find_trial(trials, run);
-    return trial ? trial->factor : 1;
-}
-
 // A time that was taken from a running model is not that of a step alone.
 static bool says_something(const struct step_cost *kept)
 {
@@ -58,10 +52,9 @@ static struct cost_trial *trial_of(cost_trials *trials, uint32_t run)
     return (struct cost_trial *)(uintptr_t)find_trial(trials, run);
 }
 
-// Once: costs that are divided already, and wrong again, are refuted.
 static bool had_another_speed(const struct cost_trial *trial)
 {
-    return trial->factor == 1 && !trial->is_doubtful && trial->most <= MOST_WRONG * trial->least;
+    return !trial->is_doubtful && trial->most <= MOST_WRONG * trial->least;
 }
 
 const struct cost_trial *cost_trials_note(cost_trials *trials, const struct step_cost *kept,
@@ -78,9 +71,15 @@ const struct cost_trial *cost_trials_note(cost_trials *trials, const struct step
     if (trial->is_refuted && had_another_speed(trial)) {
         trial->factor = sqrt(trial->least * trial->most);
         trial->is_refuted = false;
-        trial->n_wrong = trial->n_noted = 0;
     }
     return trial;
+}
+
+void cost_trials_forget(cost_trials *trials, uint32_t run)
+{
+    struct cost_trial last = vec_pop(trials);
+    if (last.run != run)
+        *trial_of(trials, run) = last;
 }
 
 static void print_time(struct text *out, uint32_t run)

@@ -82,7 +82,7 @@ static void adopt(struct backend *b, const struct note *note, cost_corrections *
                                                             .spread = note->spread,
                                                             .is_doubtful = note->is_doubtful,
                                                             .is_in_model = true};
-    if (cost_database_find_step(b->costs, note->step, &known)) {
+    if (cost_database_find(b->costs, note->step, &known)) {
         memcpy(cost.choice, known.choice, sizeof cost.choice);
         cost.error = known.error;
     }

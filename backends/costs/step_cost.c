@@ -159,7 +159,7 @@ void step_key_free(struct step_key *key)
 
 static bool recall(struct backend *b, const struct step_key *key, struct step_cost *ret_cost)
 {
-    bool is_known = cost_database_find_step(b->costs, key->text.chars, ret_cost);
+    bool is_known = cost_database_find(b->costs, key->text.chars, ret_cost);
     if (is_known)
         ret_cost->seconds *= key->n_parts;
     return is_known;

@@ -19,7 +19,7 @@ bool backend_recall_trial(struct backend *b, const struct plan *plan, const stru
                           struct step_cost *ret_cost)
 {
     struct step_key key FREED_BY(step_key_free) = key_of_trial(b, plan, step, choice);
-    bool is_known = cost_database_find_step(b->costs, key.text.chars, ret_cost);
+    bool is_known = cost_database_find(b->costs, key.text.chars, ret_cost);
     if (is_known)
         ret_cost->seconds *= key.n_parts;
     return is_known && !(ret_cost->is_old && ret_cost->is_doubtful);

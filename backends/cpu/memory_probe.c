@@ -85,7 +85,7 @@ static struct step_cost measure_read(struct memory_probe *p)
 }
 
 // A probe that was doubtful when the database was begun, or is to be repaired, is measured again before the first step
-// that is a share of it.
+// that is a share of it; it is looked up each time, as costs may be divided meanwhile (cost_trial.h).
 static struct step_cost find_or_measure_read(struct cpu_backend *b, struct memory_probe *p)
 {
     struct step_cost cost;
@@ -98,18 +98,21 @@ static struct step_cost find_or_measure_read(struct cpu_backend *b, struct memor
     return cost;
 }
 
-struct memory_probe *memory_probe_of(struct cpu_backend *b)
+static struct memory_probe *memory_probe_new(void)
 {
-    if (b->probe)
-        return b->probe;
     struct memory_probe *p = mem_alloc_zero(sizeof *p);
     arena_init(&p->arena);
     p->matrices = arena_array(&p->arena, float, (size_t)N_MATRICES *ROWS *COLUMNS);
     for (size_t i = 0; i < (size_t)N_MATRICES * ROWS * COLUMNS; i++)
         p->matrices[i] = 1;
-    p->usual = find_or_measure_read(b, p).seconds;
-    b->probe = p;
     return p;
+}
+
+struct memory_probe *memory_probe_of(struct cpu_backend *b)
+{
+    b->probe = b->probe ? b->probe : memory_probe_new();
+    b->probe->usual = find_or_measure_read(b, b->probe).seconds;
+    return b->probe;
 }
 
 void memory_probe_free(struct memory_probe *p)

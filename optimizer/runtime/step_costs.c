@@ -231,7 +231,7 @@ static double measured_cost(struct step_costs *c, const struct group *group)
     if (c->worker->is_gone || !measure(c, group, text, &cost))
         return note_failure(c, &group->graph, &group->text);
     cost_database_try(c->costs, text, &cost, c->options.log);
-    cost_database_find_step(c->costs, text, &cost);
+    cost_database_find(c->costs, text, &cost);
     return cost.seconds;
 }
 
@@ -239,7 +239,7 @@ static double measured_cost(struct step_costs *c, const struct group *group)
 static bool find_alone(const struct step_costs *c, const struct group *group, double *ret_seconds)
 {
     struct step_cost cost;
-    if (!cost_database_find_step(c->costs, group->text.chars, &cost) || cost.seconds >= LONGEST_STEP ||
+    if (!cost_database_find(c->costs, group->text.chars, &cost) || cost.seconds >= LONGEST_STEP ||
         (c->options.tries_costs && cost_database_is_on_trial(c->costs, group->text.chars, &cost) &&
          !interrupt_requested()))
         return false;

@@ -614,15 +614,16 @@ static void try_run(const char *path, const double *kept, bool is_doubtful, bool
     const char *end = is_refuted ? " measured again\n" : " divided by that\n";
     assert_true(size == 0 || strcmp(told + size - strlen(end), end) == 0);
     free(told);
-    assert_true(cost_database_find_step(costs, "rest", &cost) == !is_refuted);
-    assert_true(is_refuted || fabs(cost.seconds * factor - 1e-3) < 1e-9);
+    assert_true(cost_database_find(costs, "rest", &cost) == !is_refuted);
+    assert_true(is_refuted || fabs(cost.seconds * factor - 1e-3) < 1e-7);
+    assert_true(is_refuted || cost_database_is_on_trial(costs, "rest", &cost) == (factor == 1));
     assert_true(cost_database_find(costs, "other", &cost) && cost_database_is_on_trial(costs, "other", &cost));
     cost_database_add(costs, "new", &(struct step_cost){.seconds = 1});
     assert_true(cost_database_write(costs, &error));
     cost_database_free(costs);
     assert_true(cost_database_open(&costs, path, "one", &error));
     assert_true(cost_database_find(costs, "rest", &cost) == !is_refuted && cost_database_find(costs, "other", &cost));
-    assert_true(cost.seconds == 1e-3);
+    assert_true(cost.seconds == 1e-3 && cost.run == 8);
     cost_database_free(costs);
 }
 
@@ -653,6 +654,60 @@ static void runs_of_another_speed_are_adjusted(void **state)
     try_run(path, (const double[]){1.6e-3, 1.9e-3, 2.025e-3}, false, false, 1.8);
     try_run(path, (const double[]){0.5e-3, 0.5e-3, 0.5e-3}, false, false, 0.5);
     try_run(path, (const double[]){1.6e-3, 1.9e-3, 2.2e-3}, false, true, 1);
+    unlink(path);
+    rmdir(folder);
+}
+
+static void expect_divided(struct cost_database *costs, uint32_t run)
+{
+    struct step_cost cost;
+    struct verdict v;
+    assert_true(cost_database_find(costs, "rest", &cost) && cost.seconds == 1e-3 && cost.run == run);
+    assert_true(!cost.is_doubtful && cost.is_old && strcmp(cost.choice, "way") == 0);
+    assert_true(cost_database_find(costs, "agreed", &cost) && cost.seconds == 0.8e-3 && cost.run == run);
+    assert_true(cost_database_find(costs, "doubtful", &cost) && cost.seconds == 1.5e-3 && cost.is_doubtful);
+    assert_true(cost_database_is_on_trial(costs, "doubtful", &cost));
+    assert_true(cost_database_find(costs, "failed", &cost) && cost.seconds == 1e5 && cost.run == 7);
+    assert_true(cost_database_find(costs, "short", &cost) && cost.seconds == 1e-9);
+    assert_true(verdict_find(costs, 7, &v) && v.seconds == 2e-3 && v.run == 7);
+    for (const char *const *name = (const char *const[]){"a", "b", "c", NULL}; *name; name++)
+        assert_true(cost_database_find(costs, *name, &cost) && cost.seconds == 1e-3 && cost.run == run);
+}
+
+// In memory and in the file all that was of another speed is of this one then, and is of the run that found it.
+static void files_hold_costs_of_one_speed(void **state)
+{
+    char folder[] = "/tmp/taso-costs-XXXXXX", path[64];
+    struct error error = {0};
+    struct cost_database *costs;
+    struct step_cost cost, now = {.seconds = 1e-3};
+    struct log log = {stderr, "test", LOG_QUIET};
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/c.costs", folder);
+    static const char file[] =
+        "(costs 4 \"one\")\n(\"a\" 1.62e-3 0.1 (run 7))\n(\"agreed\" 1.152e-3 0.1 (run 7))\n(\"b\" 1.62e-3 0.1 (run "
+        "7))\n"
+        "(\"c\" 1.62e-3 0.1 (run 7))\n(\"contest 0000000000000007\" 2e-3 0 \"0000000000000005 0000000000000000 0 0 0 "
+        "0\" (run 7))\n"
+        "(\"doubtful\" 2.16e-3 0.1 (run 7) doubtful)\n(\"failed\" 1e5 0.1 (run 7))\n"
+        "(\"rest\" 1.44e-3 0.1 \"way\" (run 7))\n(\"short\" 1e-9 0.1 (run 7))\n(costs 4 \"two\")\n"
+        "(\"rest\" 1.6e-3 0.1 (run 7))\n";
+    assert_true(file_write_text(path, file, strlen(file), &error));
+    assert_true(cost_database_open(&costs, path, "one", &error));
+    cost_database_try(costs, "agreed", &(struct step_cost){.seconds = 0.9e-3}, &log);
+    for (const char *const *name = (const char *const[]){"a", "b", "c", NULL}; *name; name++)
+        cost_database_try(costs, *name, &now, &log);
+    assert_true(cost_database_find(costs, "a", &cost));
+    uint32_t run = cost.run;
+    expect_divided(costs, run);
+    assert_true(cost_database_write(costs, &error));
+    cost_database_free(costs);
+    assert_true(cost_database_open(&costs, path, "one", &error));
+    expect_divided(costs, run);
+    cost_database_free(costs);
+    assert_true(cost_database_open(&costs, path, "two", &error));
+    assert_true(cost_database_find(costs, "rest", &cost) && cost.seconds == 1.6e-3 && cost.run == 7);
+    cost_database_free(costs);
     unlink(path);
     rmdir(folder);
 }
@@ -799,5 +854,5 @@ RUN_TESTS(TEST(multiply_adds_count_as_two), TEST(plans_steps), TEST(writes_parts
           TEST(databases_survive_and_merge), TEST(verdicts_are_rows), TEST(doubtful_costs_are_kept_as_such),
           TEST(of_two_times_within_models_the_shorter_stays), TEST(costs_of_another_run_stay_where_they_agree),
           TEST(what_was_only_read_replaces_nothing), TEST(runs_are_tried), TEST(runs_of_another_speed_are_adjusted),
-          TEST(older_formats_are_read), TEST(writers_at_the_same_time_lose_nothing),
-          TEST(implausible_costs_are_dropped))
+          TEST(files_hold_costs_of_one_speed), TEST(older_formats_are_read),
+          TEST(writers_at_the_same_time_lose_nothing), TEST(implausible_costs_are_dropped))
