@@ -54,8 +54,9 @@ static struct model *prepare_model(struct optimizing *o, const struct tensor_val
 static bool record_original(struct optimizing *o, const struct tensor_value *weights, const struct graph *g,
                             struct reference *r)
 {
-    if (r->is_there)
+    if (reference_serves(r))
         return true;
+    reference_free(r);
     struct model *m = prepare_model(o, weights, g, r);
     bool is_done = m && reference_record(r, m, g, o->error);
     model_free(m);

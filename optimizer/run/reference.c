@@ -40,7 +40,13 @@ bool reference_record(struct reference *r, struct model *m, const struct graph *
         outputs_merge(&all, &more);
     }
     r->is_there = is_done;
+    r->is_cut = interrupt_requested();
     return is_done;
+}
+
+bool reference_serves(const struct reference *r)
+{
+    return r->is_there && (!r->is_cut || interrupt_requested());
 }
 
 bool reference_compare(const struct reference *r, struct model *m, const struct graph *g, double tolerance,
@@ -68,5 +74,5 @@ void reference_free(struct reference *r)
     arena_init(&r->arena);
     memset(r->recordings, 0, sizeof r->recordings);
     memset(r->is_recorded, 0, sizeof r->is_recorded);
-    r->is_there = false;
+    r->is_there = r->is_cut = false;
 }

@@ -9,6 +9,7 @@ struct reference {
     uint64_t seed;
     int rounds;
     bool is_there;
+    bool is_cut;   // an end was asked for meanwhile, so there may be fewer rounds and attempts
     struct recording recordings[INPUT_ATTEMPTS];
     bool is_recorded[INPUT_ATTEMPTS];   // outputs of that attempt tell something that those before do not
     struct arena arena;
@@ -16,6 +17,8 @@ struct reference {
 // Until all outputs tell something: numbers are looked for at which the model is finite, and not constant. False: the
 // device failed.
 bool reference_record(struct reference *r, struct model *m, const struct graph *g, struct error *error);
+// Is it there, and whole? One that was cut serves as long as an end is asked for.
+bool reference_serves(const struct reference *r);
 // The worst of all attempts. `g` as of model_record.
 bool reference_compare(const struct reference *r, struct model *m, const struct graph *g, double tolerance,
                        output_comparisons *ret_outputs, struct error *error);

@@ -10,6 +10,7 @@
 #include "backends/planning/planner.h"
 #include "core/numbers/random.h"
 #include "core/system/interrupt.h"
+#include "optimizer/run/reference.h"
 #include "tests/support/parse_graph.h"
 #include "tests/support/scoped.h"
 #include <stdio.h>
@@ -194,6 +195,31 @@ static void when_interrupted_nothing_is_tried(void **state)
     assert_int_equal(f.n_exact, 2);
 }
 
+static void record(struct fixture *f, struct reference *r)
+{
+    struct error error = {0};
+    struct model *m = backend_prepare_from(f->b, &f->g, NULL, NULL, &f->given, &error);
+    assert_true(m && reference_record(r, m, &f->g, &error));
+    model_free(m);
+}
+
+// The round that an end left time for is not all that there is to compare with when nobody asks for one any more.
+static void a_reference_that_was_cut_is_recorded_anew(void **state)
+{
+    static const struct interrupt_listener interruption = {wants_end, NULL};
+    struct reference r FREED_BY(reference_free) = {.n_inputs = 1, .seed = 1, .rounds = 2};
+    FIXTURE(&f, two_convolutions, 0.1, 1e-3, 1e-3);
+    assert_false(reference_serves(&r));
+    interrupt_listen(&interruption);
+    record(&f, &r);
+    assert_true(reference_serves(&r) && r.recordings[0].rounds == 1);
+    interrupt_listen(NULL);
+    assert_true(r.is_there && !reference_serves(&r));
+    reference_free(&r);
+    record(&f, &r);
+    assert_true(reference_serves(&r) && r.recordings[0].rounds == 2);
+}
+
 static void judge_only(struct fixture *f)
 {
     struct error error = {0};
@@ -230,5 +256,6 @@ static void nothing_is_taken_where_nothing_may_be_lost(void **state)
 
 RUN_TESTS(TEST(what_stays_within_is_taken), TEST(what_a_later_step_makes_larger_is_taken_back),
           TEST(what_gains_least_is_taken_back), TEST(what_is_known_of_exact_choices_is_taken),
-          TEST(when_interrupted_nothing_is_tried), TEST(what_is_only_judged_is_prepared_for_that_alone),
-          TEST(where_all_is_exact_nothing_is_judged), TEST(nothing_is_taken_where_nothing_may_be_lost))
+          TEST(when_interrupted_nothing_is_tried), TEST(a_reference_that_was_cut_is_recorded_anew),
+          TEST(what_is_only_judged_is_prepared_for_that_alone), TEST(where_all_is_exact_nothing_is_judged),
+          TEST(nothing_is_taken_where_nothing_may_be_lost))
