@@ -70,6 +70,11 @@ static bool load(void *context, size_t i, struct error *error)
     return contenders_load(context, i, error);
 }
 
+static void forget_loads(void *context, size_t n)
+{
+    ((struct contenders *)context)->n_loads -= n;
+}
+
 // Two take part in the final, and are loaded again and again: their code stays.
 static void unload(void *context, size_t i)
 {
@@ -353,7 +358,7 @@ static const double *list_estimates(struct contenders *f)
 
 static bool hold_once(struct contenders *f, const struct contest *c, struct contest_outcome *outcome)
 {
-    struct contest_runner runner = {f, load, run, unload, .recall = recall};
+    struct contest_runner runner = {f, load, run, unload, forget_loads, .recall = recall};
     f->n_loads = 0;
     progress_start(&f->progress, f->o->options->progress, "timing the models", contest_most_loads(c));
     f->progress.countdown = &f->o->time.remaining.countdown;

@@ -40,6 +40,7 @@ struct stage {
     const struct contest *c;
     struct error *error;
     struct entrant *entrants;
+    size_t n_loaded;      // entrants, again and again
     size_t n_loads;       // so far,
     size_t n_pairs;       // and pairs of runs in these
     VEC(double) ratios;   // of the final, load after load,
@@ -84,6 +85,7 @@ static bool load(struct stage *s, size_t i)
 {
     if (has_to_end(s))
         return false;
+    s->n_loaded++;
     s->entrants[i].is_loaded = s->e->load(s->e->context, i, s->error);
     return s->entrants[i].is_loaded;
 }
@@ -327,6 +329,13 @@ static bool wait_for_others(const struct stage *s)
     return true;
 }
 
+static void forget_loads(struct stage *s)
+{
+    if (s->e->forget_loads)
+        s->e->forget_loads(s->e->context, s->n_loaded);
+    s->n_loaded = s->n_loads = 0;
+}
+
 static void forget_runs(struct stage *s)
 {
     for (size_t i = 0; i < s->c->n; i++) {
@@ -334,7 +343,7 @@ static void forget_runs(struct stage *s)
         s->entrants[i].shortest = s->entrants[i].is_known ? s->entrants[i].shortest : INFINITY;
         s->entrants[i].is_out = s->entrants[i].is_out && !s->drops;
     }
-    s->n_loads = 0;
+    forget_loads(s);
 }
 
 // The first load of a contest; where it shows that others disturb it, once more when they are gone.
@@ -496,6 +505,8 @@ static bool look_at(struct stage *s, const struct earlier_verdict *v, struct con
         s->is_cut && !(is_run(&s->entrants[v->original]) && (v->result == s->c->n || is_run(&s->entrants[v->result])));
     outcome->is_earlier = is_done && !outcome->is_doubted && !outcome->is_undecided;
     outcome->is_disturbed = false;
+    if (outcome->is_doubted)
+        forget_loads(s);
     return is_done;
 }
 

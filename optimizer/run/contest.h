@@ -33,6 +33,7 @@ struct contest_runner {
     bool (*load)(void *context, size_t contender, struct error *error);   // into fresh memory
     bool (*run)(void *context, size_t contender, double *ret_seconds, struct error *error);
     void (*unload)(void *context, size_t contender);
+    void (*forget_loads)(void *context, size_t n);   // the last n came to nothing, and are made again. NULL: who cares?
     bool (*is_shared)(void *context);   // do others run on this machine now? NULL: it is asked (machine_load.h)
     double (*clock)(void *context);     // seconds; NULL: clock_seconds
     // What an earlier contest came to, of these two, or of all (`pair` NULL). False: there was none. NULL: there never
@@ -77,7 +78,7 @@ struct contest_outcome {
 };
 double contest_runs_to_warm_up(double of_run);        // of a model of ours, one run of which takes so long
 double profile_runs_seconds(double of_run);           // about how long all runs for the costs of its steps take
-size_t contest_most_loads(const struct contest *c);   // if there is a final that its loads decide
+size_t contest_most_loads(const struct contest *c);   // but forgotten ones, if there is a final that its loads decide
 // About how long such a contest takes, with a result in it, by what loading and running a contender takes.
 double contest_expected_seconds(size_t n, int loads, double seconds, double of_load, double of_run);
 bool contest_hold(const struct contest_runner *e, const struct contest *c, struct contest_outcome *ret_outcome,

@@ -18,7 +18,7 @@ struct paper {
     int loads[MOST_CONTENDERS], runs[MOST_CONTENDERS];
     bool is_loaded[MOST_CONTENDERS];
     int most_loaded, fails_at;   // the load that fails, 0: none
-    int n_loads;
+    int n_loads, n_forgotten;
     double now;                   // on the clock
     double slept;                 // seconds, by each run, or
     int slept_at;                 // by this one alone
@@ -69,6 +69,11 @@ static bool run_paper(void *context, size_t i, double *ret_seconds, struct error
     return true;
 }
 
+static void forget_loads_of_paper(void *context, size_t n)
+{
+    ((struct paper *)context)->n_forgotten += (int)n;
+}
+
 static bool is_shared_paper(void *context)
 {
     struct paper *p = context;
@@ -99,7 +104,8 @@ static bool recall_paper(void *context, const size_t *pair, struct earlier_verdi
 
 static bool hold(struct paper *p, struct contest *c, struct contest_outcome *outcome)
 {
-    struct contest_runner e = {p, load_paper, run_paper, unload_paper, is_shared_paper, clock_of_paper, recall_paper};
+    struct contest_runner e = {
+        p, load_paper, run_paper, unload_paper, forget_loads_of_paper, is_shared_paper, clock_of_paper, recall_paper};
     struct error error = {0};
     p->random = random_seed(3);
     if (p->interrupted_at < 0)
@@ -336,6 +342,7 @@ static void earlier_verdicts_are_doubted(void **state)
         assert_true(outcome.is_doubted && !outcome.is_earlier && outcome.original == 0 && outcome.result == 3);
         assert_true(outcome.gain.ratio > 1.2 && outcome.gain.ratio < 1.25 && outcome.gain.n_loads == 3);
         assert_int_equal(p.n_loads, 2 * 2 + 4 + 2 * 3);
+        assert_int_equal(p.n_loads - p.n_forgotten, contest_most_loads(&c));
     }
     static const struct earlier_verdict sound = {0, 3, {1.22, 1.21, 1.23, 7}, 0.0273};
     struct paper p = {.seconds = seconds, .noise = 0.02, .result = 3, .earlier = &sound, .of_load = {0, 1.2}};
