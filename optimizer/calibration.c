@@ -22,9 +22,9 @@
 struct profile {
     const struct plan *plan;
     size_t n_runs;
-    double *seconds;    // of step i in run k at i * PROFILE_MOST_RUNS + k
-    double shortest;    // of all runs, also of those that do not count
-    bool is_doubtful;   // other programs came between
+    double *seconds;   // of step i in run k at i * PROFILE_MOST_RUNS + k
+    double sums[PROFILE_MOST_RUNS];
+    bool is_disturbed[PROFILE_MOST_RUNS], is_doubtful;   // other programs came between: in a run, in some that count
 };
 
 static bool is_known_in_model(struct optimizing *o, const struct plan *plan)
@@ -49,8 +49,33 @@ static double sum_of(const double *seconds, size_t n)
 
 // Whether other programs took processors away is only known of the run as a whole, when several threads wait for
 // another. In tenths of a second somebody always does for a moment: a run that is hardly longer than the shortest one
-// counts all the same.
-static bool run_profiled(struct contenders *f, struct contender *c, struct profile *p, bool accepts_all, double *once,
+// of all counts all the same.
+size_t calibration_choose_runs(size_t n_runs, const double *sums, const bool *is_disturbed, size_t *ret_runs)
+{
+    double shortest = INFINITY;
+    size_t n = 0;
+    for (size_t k = 0; k < n_runs; k++)
+        shortest = fmin(shortest, sums[k]);
+    for (size_t k = 0; k < n_runs; k++)
+        if (!is_disturbed[k] || sums[k] <= NEAR_SHORTEST * shortest)
+            ret_runs[n++] = k;
+    return n;
+}
+
+// With too few that count, all have to do.
+static void keep_chosen_runs(struct profile *p)
+{
+    size_t runs[PROFILE_MOST_RUNS], n = calibration_choose_runs(p->n_runs, p->sums, p->is_disturbed, runs);
+    p->is_doubtful = n < PROFILE_LEAST_RUNS;
+    if (p->is_doubtful)
+        return;
+    for (size_t i = 0; i < p->plan->steps.count; i++)
+        for (size_t k = 0; k < n; k++)
+            p->seconds[i * PROFILE_MOST_RUNS + k] = p->seconds[i * PROFILE_MOST_RUNS + runs[k]];
+    p->n_runs = n;
+}
+
+static bool run_profiled(struct contenders *f, struct contender *c, struct profile *p, double *once,
                          struct error *error)
 {
     bool is_alone = f->o->options->threads == 1;
@@ -58,16 +83,19 @@ static bool run_profiled(struct contenders *f, struct contender *c, struct profi
     stopwatch_start(&watch, is_alone);
     if (!model_profile(c->model, f->inputs.values, c->outputs, once, error))
         return false;
-    double sum = sum_of(once, p->plan->steps.count);
-    p->shortest = fmin(p->shortest, sum);
-    bool is_disturbed = stopwatch_stop(&watch, is_alone).is_disturbed && !is_alone && sum > NEAR_SHORTEST * p->shortest;
-    if (is_disturbed && !accepts_all)
-        return true;
-    p->is_doubtful = p->is_doubtful || is_disturbed;
+    p->is_disturbed[p->n_runs] = stopwatch_stop(&watch, is_alone).is_disturbed && !is_alone;
+    p->sums[p->n_runs] = sum_of(once, p->plan->steps.count);
     for (size_t i = 0; i < p->plan->steps.count; i++)
         p->seconds[i * PROFILE_MOST_RUNS + p->n_runs] = once[i];
     p->n_runs++;
     return true;
+}
+
+static bool are_enough(const struct profile *p)
+{
+    size_t runs[PROFILE_MOST_RUNS];
+    return calibration_choose_runs(p->n_runs, p->sums, p->is_disturbed, runs) >= PROFILE_LEAST_RUNS ||
+           p->n_runs >= (size_t)MOST_DISTURBED * PROFILE_LEAST_RUNS;
 }
 
 static bool is_warm(double started)
@@ -83,11 +111,12 @@ static bool run_plan(struct contenders *f, struct contender *c, struct profile *
     bool is_done = true;
     for (int i = 0; is_done && i < n_warm_up && !is_warm(started) && !interrupt_requested(); i++)
         is_done = model_run(c->model, f->inputs.values, c->outputs, error);
-    for (int tried = 0; is_done && p->n_runs < PROFILE_MOST_RUNS && !interrupt_requested(); tried++) {
-        if (p->n_runs >= PROFILE_LEAST_RUNS && clock_seconds() - started > PROFILE_SECONDS)
+    while (is_done && p->n_runs < PROFILE_MOST_RUNS && !interrupt_requested()) {
+        if (are_enough(p) && clock_seconds() - started > PROFILE_SECONDS)
             break;
-        is_done = run_profiled(f, c, p, tried >= MOST_DISTURBED * PROFILE_LEAST_RUNS, once, error);
+        is_done = run_profiled(f, c, p, once, error);
     }
+    keep_chosen_runs(p);
     return is_done;
 }
 
@@ -132,7 +161,7 @@ static bool profile_contender(struct contenders *f, size_t number, bool *ret_is_
     if (!contenders_load(f, number, error))
         return false;
     struct contender *c = &f->all.items[number];
-    struct profile p = {.plan = model_plan(c->model), .shortest = INFINITY};
+    struct profile p = {.plan = model_plan(c->model)};
     size_t n = p.plan->steps.count * PROFILE_MOST_RUNS + 1;
     p.seconds = mem_new_array(double, n);
     bool is_done = run_plan(f, c, &p, error);
