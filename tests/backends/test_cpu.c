@@ -1,4 +1,5 @@
 // The device "cpu" against the reference, on random values: every kernel and fusion, outputs poisoned before each run.
+#include "backends/costs/cost_database.h"
 #include "backends/costs/graph_cost.h"
 #include "backends/costs/layout_policy.h"
 #include "backends/costs/step_cost.h"
@@ -617,6 +618,12 @@ static void keeps_the_usual_speed_of_memory(void **state)
         assert_ptr_equal(y, memory_probe_of((struct cpu_backend *)cpu));
         usual[i] = memory_probe_usual(y);
         assert_true(usual[i] > 0 && memory_probe_read(y).seconds > 0);
+        static const char read[] = "memory: 2 MiB that were flushed, in several streams";
+        for (double times = 2; times >= 1; times--) {   // as costs are divided that were of another speed
+            cost_database_replace(cpu->costs, read, &(struct step_cost){.seconds = times * usual[i]});
+            y = memory_probe_of((struct cpu_backend *)cpu);
+            assert_true(fabs(memory_probe_usual(y) - times * usual[i]) <= 1e-4 * usual[i]);
+        }
         backend_close(cpu);
     }
     assert_true(fabs(usual[0] - usual[1]) <= 1e-4 * usual[0]);
