@@ -410,15 +410,20 @@ static bool predict(struct backend *b, const struct plan *plan, const struct ste
     return isfinite(nearest);
 }
 
-// Choices of one precision. `best` as of measuring.
+// Choices of one precision. `best` as of measuring. A chain that nothing is known of when it is late is none: its parts
+// are known, or are like what is.
 static bool find_or_measure(struct backend *b, const struct plan *plan, const struct step *step,
                             enum precision precision, double best, struct step_cost *ret_cost, struct error *error)
 {
     struct step_key key FREED_BY(step_key_free) = step_key_of(b, plan, step, precision);
     LOCAL_LIST(choice_list, among);
     bool is_known = recall(b, &key, ret_cost) || recall_otherwise(b, plan, step, precision, ret_cost);
-    bool is_late = backend_is_late(b),
-         is_predicted = !is_known && is_late && predict(b, plan, step, precision, ret_cost);
+    bool is_late = backend_is_late(b);
+    if (!is_known && is_late && step->n_parts) {
+        *ret_cost = (struct step_cost){.seconds = INFINITY};
+        return true;
+    }
+    bool is_predicted = !is_known && is_late && predict(b, plan, step, precision, ret_cost);
     if (!is_predicted && (!is_known || (!is_late && has_to_be_repaired(b, &key, ret_cost)))) {
         bool is_inexact = precision != PRECISION_EXACT;
         b->measuring.is_hasty = b->measuring.choices_end > 0 && !is_known;

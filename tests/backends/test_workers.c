@@ -210,7 +210,8 @@ static void what_is_measured_in_haste_is_doubtful(void **state)
     "(graph (let x (input 0) (f32 1 16 " size " 20)) (let w (weight 0) (f32 32 16 3 3))"                               \
     "(let z (conv :stride " stride " 1 :pad 1 1 1 1 x w)) (output z))"
 
-// A step as large again of the same kind takes as long again; what has another stride is another kind.
+// A step as large again of the same kind takes as long again, more where the smaller ones are a chain, which is not
+// looked for when it is late; what has another stride is another kind.
 static void what_is_late_takes_as_long_as_what_is_like_it(void **state)
 {
     struct backend *b = open_hasty();
@@ -219,7 +220,7 @@ static void what_is_late_takes_as_long_as_what_is_like_it(void **state)
     b->measuring.choices_end = 1e-9;
     struct counted larger = count_steps(b, CONV("1", "40"));
     assert_true(b->coster.measured.n_steps == n_measured && larger.n_doubtful == larger.n_steps);
-    assert_true(larger.seconds > 1.5 * seconds && larger.seconds < 3 * seconds);
+    assert_true(larger.seconds > 1.5 * seconds && larger.seconds < 10 * seconds);
     count_steps(b, CONV("2", "40"));
     assert_true(b->coster.measured.n_steps > n_measured);
     backend_close(b);
