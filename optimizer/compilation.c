@@ -1,4 +1,4 @@
-// What cannot be compiled is said before anything is searched, and so is a name that ends otherwise.
+// Models that cannot be compiled are refused before anything is searched, and so is a name that ends otherwise.
 #include "optimizer/compilation.h"
 
 #include "backends/backend.h"

@@ -189,7 +189,7 @@ static size_t count_of_run(const struct cost_database *costs, uint32_t run)
     return n;
 }
 
-// What failed has no speed, and a verdict is of the day on which it fell.
+// Steps that failed have no speed, and a verdict is of the day on which it fell.
 static void divide_run(struct cost_database *costs, uint32_t run, double factor)
 {
     for (size_t i = 0; i < costs->entries.count; i++) {

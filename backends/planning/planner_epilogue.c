@@ -1,4 +1,4 @@
-// What joins a kernel is a cluster: the fewest operators, in topological order, after which the kernel's own result is
+// A cluster joins a kernel: the fewest operators, in topological order, after which the kernel's own result is
 // needed by nobody else and one new tensor stands in its place:
 //
 //     conv ── t ──┬── sigmoid ──┐            conv ── t ── relu ── z          the cluster is { relu }

@@ -7,11 +7,10 @@
 //                 fewer where the time is over and hardly anything or very much is gained, more while a gain is neither
 //                 seen nor out of sight; none without a result
 //
-// Where an earlier contest of the same contenders came to a settled verdict, that stands if a few runs of the two are
-// not against it.
+// The settled verdict of an earlier contest of the same contenders stands if a few runs of the two are not against it.
 //
-// Interrupted, it goes on for two seconds and no run longer; when it begins so, for six. The fastest so far of each
-// kind are then the finalists, and four pairs of their runs decide, or nothing does.
+// An interrupted contest goes on for two seconds and no run longer; one that begins so, for six. The fastest so far of
+// each kind are then the finalists, and four pairs of their runs decide, or nothing does.
 #pragma once
 #include "core/numbers/paired_ratios.h"
 #include "core/numbers/statistics.h"
@@ -36,8 +35,8 @@ struct contest_runner {
     void (*forget_loads)(void *context, size_t n);   // the last n came to nothing, and are made again. NULL: who cares?
     bool (*is_shared)(void *context);   // do others run on this machine now? NULL: it is asked (machine_load.h)
     double (*clock)(void *context);     // seconds; NULL: clock_seconds
-    // What an earlier contest came to, of these two, or of all (`pair` NULL). False: there was none. NULL: there never
-    // is one.
+    // The verdict of an earlier contest, of these two, or of all (`pair` NULL). False: there was none. NULL: there is
+    // never one.
     bool (*recall)(void *context, const size_t *pair, struct earlier_verdict *ret_verdict);
 };
 struct contest {

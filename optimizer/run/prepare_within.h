@@ -18,8 +18,8 @@ struct within_request {
     const struct given_weights *weights;
     uint64_t seed;
     bool is_only_judged;   // nothing is prepared but for that, and no model where there is nothing to judge
-    // What the model, or another one that computes the same, gives by exact choices: whatever agrees with it needs no
-    // standard of its own, and a standard is recorded there if nothing is yet. NULL: it has one of its own.
+    // Outputs of the model, or of another one that computes the same, by exact choices: whatever agrees with them needs
+    // no standard of its own, and a standard is recorded there if nothing is yet. NULL: it has one of its own.
     struct reference *reference;
 };
 // Findings; zeros before. Choices that stayed within are not run again by the same one.

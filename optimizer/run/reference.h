@@ -1,4 +1,4 @@
-// What the original gives, recorded once: results, and its own inexact kernels, are compared with that.
+// The outputs of the original, recorded once: results, and its own inexact kernels, are compared with that.
 #pragma once
 #include "optimizer/run/comparison.h"
 

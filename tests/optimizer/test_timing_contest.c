@@ -297,7 +297,7 @@ static void earlier_runs_qualify(void **state)
     assert_int_equal(contest_most_loads(&c), 1 + 2 * 3);
 }
 
-// What an earlier contest came to stands, after a load of the two, and where it is known of these alone the others
+// The verdict of an earlier contest stands, after a load of the two, and where it is known of these alone the others
 // qualify as ever.
 static void earlier_verdicts_stand(void **state)
 {
@@ -383,7 +383,7 @@ static void other_verdicts_are_not_looked_at(void **state)
     }
 }
 
-// What time cut short, or what is open when it is over, is not settled; what is decided before is.
+// A contest that time cut short, or that is open when it is over, is not settled; one that is decided before is.
 static void cut_and_open_contests_are_not_settled(void **state)
 {
     static const double faster[] = {0.4, 0.395}, slower[] = {0.4, 0.5};
@@ -471,7 +471,7 @@ static struct ratio_summary gain_of_loads(struct paper *p, double seconds_left, 
     return outcome.gain;
 }
 
-// Of statistics so many rounds daily, and all of them at night.
+// Rounds of statistics: a part of them daily, and all of them at night.
 static int rounds_of(int all)
 {
     return getenv("TASO_ALL_ROUNDS") ? all : all / 4;
