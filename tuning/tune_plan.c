@@ -62,7 +62,7 @@ static struct cost_model *model_of(struct plan_tuning *t, const char *family)
     for (size_t i = 0; i < t->models.count; i++)
         if (strcmp(t->models.items[i].family, family) == 0)
             return t->models.items[i].model;
-    own.model = cost_model_new(true);
+    own.model = cost_model_new();
     snprintf(own.family, sizeof own.family, "%s", family);
     vec_push(&t->models, own);
     return own.model;

@@ -438,7 +438,7 @@ static size_t reuse_all(const struct record *record, size_t most, bool has_bridg
     int parents[MOST_CONVOLUTIONS + MOST_BRIDGES];
     size_t n = list_nodes(record, most, has_bridges, nodes), n_roots = 0, n_left = n;
     bool is_done[MOST_CONVOLUTIONS + MOST_BRIDGES] = {false};
-    struct cost_model *model = cost_model_new(true);
+    struct cost_model *model = cost_model_new();
     reuse_plan_find(nodes, n, SEED_OF_PLANS, parents);
     while (n_left)
         for (size_t i = 0; i < n; i++) {
@@ -487,15 +487,13 @@ static void print_row(const char *name, const struct row *row)
     fflush(stdout);
 }
 
-enum learning { LEARNS_NOTHING, LEARNS_RIDGE, LEARNS_TREES };
-static void compare_searches(const struct record *record, enum learning learning, size_t most)
+static void compare_searches(const struct record *record, bool learns, size_t most)
 {
-    static const char *const names[] = {"alone", "with ridge regression", "with trees, too"};
     struct row row = {.worst = 1};
     char text[96];
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         struct found found[MOST_CONVOLUTIONS];
-        struct cost_model *model = learning == LEARNS_NOTHING ? NULL : cost_model_new(learning == LEARNS_TREES);
+        struct cost_model *model = learns ? cost_model_new() : NULL;
         for (size_t i = 0; i < record->n; i++)
             if (!record->of[i].is_known)
                 found[i] = search_from_nothing(&record->of[i], model, most, seed);
@@ -503,7 +501,7 @@ static void compare_searches(const struct record *record, enum learning learning
         if (model)
             cost_model_free(model);
     }
-    snprintf(text, sizeof text, "%zu from nothing, %s", most, names[learning]);
+    snprintf(text, sizeof text, "%zu from nothing, %s", most, learns ? "with ridge regression" : "alone");
     print_row(text, &row);
 }
 
@@ -533,8 +531,8 @@ static void compare(const char *name, const struct record *record)
            "quality | worst |\n",
            name, record->n, all, record->n_lacking, record->n_bridges);
     for (size_t most = FEWEST_TRIALS; most <= MOST_TRIALS; most *= 2) {
-        for (enum learning learning = LEARNS_NOTHING; learning <= LEARNS_TREES; learning++)
-            compare_searches(record, learning, most);
+        for (int learns = 0; learns <= 1; learns++)
+            compare_searches(record, learns, most);
         for (int has_bridges = 0; has_bridges <= (record->n_bridges > 0); has_bridges++)
             compare_reuse(record, has_bridges, 0, most);
         if (record->work == AFTER)
