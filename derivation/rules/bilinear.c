@@ -191,22 +191,20 @@ static bool take_doubles(const struct exact *e)
         __VA_ARGS__                                                                                                    \
     }
 static const struct toom_cook {
-    const char *name;
     int results, window;
     int8_t quarters[MOST_PRODUCTS];   // the points
 } toom_cook[] = {
-#define TOOM_COOK(name, results, window, ...) {name, results, window, {__VA_ARGS__}},
+#define TOOM_COOK(name, results, window, ...) {results, window, {__VA_ARGS__}},
 #define PRODUCT(...)
 #include "derivation/rules/bilinear.def"
 #undef TOOM_COOK
 #undef PRODUCT
 };
 static const struct matrices {
-    const char *name;
     int8_t first[STRASSEN][ENTRIES], second[STRASSEN][ENTRIES], result[ENTRIES][STRASSEN];
 } matrices[] = {
 #define TOOM_COOK(...)
-#define PRODUCT(...) {__VA_ARGS__},
+#define PRODUCT(name, ...) {__VA_ARGS__},
 #include "derivation/rules/bilinear.def"
 #undef TOOM_COOK
 #undef PRODUCT
@@ -225,13 +223,11 @@ bool bilinear_take(size_t which, struct bilinear *ret_bilinear)
     if (which >= N_TOOM_COOK) {
         const struct matrices *m = &matrices[which - N_TOOM_COOK];
         make_product(&e, m->first, m->second, m->result);
-        ret_bilinear->name = m->name;
         return is_right(&e) && take_doubles(&e);
     }
     const struct toom_cook *row = &toom_cook[which];
     for (int i = 0; i < row->results + row->window - 2; i++)
         points[i] = rational(row->quarters[i], 4);
     make_toom_cook(&e, row->results, row->window, points);
-    ret_bilinear->name = row->name;
     return is_right(&e) && take_doubles(&e);
 }

@@ -12,7 +12,6 @@
 
 enum { MOST_PRODUCTS = 8, MOST_PLACES = 8, MOST_STRUCTURE = 3 };
 struct bilinear {
-    const char *name;
     int n_iterators;
     int extents[MOST_STRUCTURE];
     bool is_result[MOST_STRUCTURE];                                              // or of a sum

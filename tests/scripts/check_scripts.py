@@ -23,6 +23,7 @@ from tables import __main__ as results  # noqa: E402
 ABSENT, NONSENSE = "absent", "nonsense"
 # What they are given that cannot be used; demo and test have no input but options.
 BAD = {
+    "bilinear-rules": [[ABSENT]],
     "build-models": [[ABSENT], ["squeezenet-small", "--out", f"{NONSENSE}/below"]],
     "build-wheels": [[ABSENT, "out"]],
     "compare-ort": [[ABSENT, ABSENT], [NONSENSE, NONSENSE]],

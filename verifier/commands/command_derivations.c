@@ -6,7 +6,6 @@
 #include "derivation/programs/cost.h"
 #include "derivation/search/report.h"
 #include "expressions/definition_parse.h"
-#include "optimizer/derive/bilinear_rules.h"
 #include "optimizer/derive/families.h"
 #include "verifier/commands/command.h"
 #include "verifier/commands/commands.h"
@@ -17,7 +16,6 @@ struct options {
     int64_t depth, programs, show;
     bool forgets, does_not_converge;
     const char *output, *made_of;
-    bool is_bilinear;
     struct option_list weights;
 };
 static const struct option_spec specs[] = {
@@ -35,19 +33,17 @@ static const struct option_spec specs[] = {
      .help = "operators are recognized and not derived toward, to count them"},
     {"output", OPTION_TEXT, offsetof(struct options, output), .letter = 'o', .metavar = "FILE",
      .help = "the rules that are derived of families"},
-    {"bilinear", OPTION_FLAG, offsetof(struct options, is_bilinear),
-     .help = "rules of the table of bilinear algorithms, instead of a file"},
     {"weights", OPTION_LIST, offsetof(struct options, weights), .metavar = "x1",
      .help = "an input that is known beforehand"},
     {0}};
 static const struct program program = {
     .name = "taso-verify derivations",
-    .usage = "FILE|FAMILIES.rules|--bilinear [options]",
+    .usage = "FILE|FAMILIES.rules [options]",
     .summary =
         "Derives what a definition computes of other operators: prints the rules that lead there, formulas, and\n"
         "what is an operator. Each program that is printed was compared over a prime field with the definition.\n"
         "Of rules that have their source as their target, derives the source at random sizes, and makes rules for all\n"
-        "sizes of what is found: candidates, for taso-verify rules. So are those that it makes of bilinear algorithms.",
+        "sizes of what is found: candidates, for taso-verify rules.",
     .epilog = "The file has lines as x0 f32[4,8], x1 f32[8,5] and z[i,j] f32[4,5] = sum(k < 8) (x0[i,k] * x1[k,j]).\n"
               "Exit codes: 0 done, 1 a program is not equal, 2 wrong command line, 3 bad input.",
     .options = specs,
@@ -189,16 +185,6 @@ static int derive_families(struct command *c, const char *path, struct error *er
     return is_done ? EXIT_DONE : COMMAND_FAILED;
 }
 
-// Rules of the table of algorithms, as they are printed by themselves.
-static int make_bilinear(struct command *c, struct error *error)
-{
-    TEXT(text);
-    bilinear_rules_print(&text);
-    bool is_done = rule_set_parse(&c->rules, "bilinear", text.chars, text.count, error) &&
-                   write_rules(&c->rules, ((const struct options *)c->options)->output, error);
-    return is_done ? EXIT_DONE : COMMAND_FAILED;
-}
-
 static bool is_of_rules(const char *path)
 {
     size_t n = strlen(path);
@@ -209,10 +195,7 @@ static int derive_file(struct command *c, int count, char **arguments, struct er
 {
     struct definition d FREED_BY(definition_free) = {0};
     uint32_t weights;
-    bool is_bilinear = ((const struct options *)c->options)->is_bilinear;
-    if (is_bilinear && count == 0)
-        return make_bilinear(c, error);
-    if (is_bilinear || count != 1) {
+    if (count != 1) {
         error_set_code(error, EXIT_USAGE, NULL, "expected the file of a definition (see --help)");
         return COMMAND_FAILED;
     }
