@@ -1,8 +1,10 @@
 // Instruction sets that kernels are generated for, and which of them this processor has.
 #pragma once
 #include "backends/programs/programs.h"
+#include "core/memory/arena.h"
 #include "core/memory/hash.h"
 #include "core/numbers/random.h"
+#include "core/text/text.h"
 #include "tests/support/check.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,4 +55,40 @@ static inline struct programs *open_service(const struct machine *m)
 {
     return programs_open(&(struct programs_options){
         .instruction_set = m->instruction_set, .folder = "", .extra_flag = EXTRA_FLAG, .seconds = 600});
+}
+
+// For each instruction set that this processor has: the sum of what is given, as how many trials were made.
+static inline int on_machines_here(int (*visit)(struct programs *service, const struct machine *m, int number))
+{
+    struct machine machines[4];
+    int n, sum = 0;
+    list_machines(machines, &n);
+    for (int i = 0; i < n && machines[i].is_here; i++) {
+        struct programs *service = open_service(&machines[i]);
+        sum += visit(service, &machines[i], i);
+        programs_close(service);
+    }
+    return sum;
+}
+
+// The function `run` of a text, into a pointer to it.
+static inline void find_run(struct programs *service, const struct text *text, void *ret_run)
+{
+    struct program program;
+    struct error error = {0};
+    const char *chars = text->chars;
+    if (!programs_find(service, chars, &program, &error))
+        fail_msg("%s\n%s", error.message, chars);
+    void *run = program_function(&program, "run");
+    assert_non_null(run);
+    memcpy(ret_run, &run, sizeof run);
+}
+
+// From -1 to 1, and some more behind them, at a multiple of 64 bytes.
+static inline float *random_floats(struct arena *arena, int64_t n, struct random *random)
+{
+    float *floats = arena_alloc(arena, (size_t)(n + 16) * sizeof *floats, 64);
+    for (int64_t i = 0; i < n + 16; i++)
+        floats[i] = (float)(2 * random_unit(random) - 1);
+    return floats;
 }

@@ -92,7 +92,7 @@ static struct puzzle make_small_puzzle(struct random *random, struct arena *aren
     return make_puzzle(n, 1 + random_below(random, 2 * n), n, random, arena);
 }
 
-static void finds_the_least_sum(void **state)
+TEST(finds_the_least_sum)
 {
     struct random random = random_seed(3);
     for (uint64_t round = 0; round < some_of(600); round++) {
@@ -107,7 +107,7 @@ static void finds_the_least_sum(void **state)
 }
 
 // A problem beyond the limits lies between the bound and the sum that is found, which mostly is the least.
-static void encloses_the_least_sum(void **state)
+TEST(encloses_the_least_sum)
 {
     struct random random = random_seed(4);
     uint64_t n_approximate = 0, n_best = 0, n = some_of(600);
@@ -128,7 +128,7 @@ static void encloses_the_least_sum(void **state)
 }
 
 // Of the same problem with tables in whatever order there is one least sum: elimination within the limits has it.
-static void ends_within_its_limits(void **state)
+TEST(ends_within_its_limits)
 {
     struct random random = random_seed(5);
     uint64_t n_exact = 0, n_rounds = some_of(2000);
@@ -152,5 +152,3 @@ static void ends_within_its_limits(void **state)
                   1e2 * worst);
     assert_true(n_exact > n_rounds / 2 && n_exact < n_rounds);
 }
-
-RUN_TESTS(TEST(finds_the_least_sum), TEST(encloses_the_least_sum), TEST(ends_within_its_limits))

@@ -2,8 +2,6 @@
 // blocks and no vectors, matrices either way, parts; on every instruction set, also on another processor's.
 #include "backends/generated/chains/attention.h"
 #include "backends/generated/tile_arguments.h"
-
-#include "backends/programs/programs.h"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include "core/text/error.h"
@@ -11,7 +9,6 @@
 #include "tests/backends/elsewhere.h"
 #include "tests/backends/machines.h"
 #include "tests/support/check.h"
-#include "tests/support/scoped.h"
 #include <math.h>
 #include <string.h>
 
@@ -29,18 +26,11 @@ struct trial {
     struct sizes sizes;
     struct attention_definition d;
     struct arena arena;
-    float *q, *k, *v, *wanted;
+    float *q, *k, *v;
+    double *wanted;
     int64_t *lists[ATTENTION_N_LISTS];
     size_t n[ATTENTION_N_LISTS];
 };
-
-static float *random_floats(struct arena *arena, int64_t n, struct random *random)
-{
-    float *floats = arena_alloc(arena, (size_t)(n + 16) * sizeof *floats, 64);
-    for (int64_t i = 0; i < n; i++)
-        floats[i] = (float)(2 * random_unit(random) - 1);
-    return floats;
-}
 
 static float entry_of_k(const struct trial *t, int64_t product, int64_t c, int64_t column)
 {
@@ -63,7 +53,7 @@ static void compute_row(struct trial *t, int64_t product, int64_t row)
         double value = 0;
         for (int64_t j = 0; j < s->columns; j++)
             value += scores[j] / sum * t->v[(product * s->columns + j) * s->depth + x];
-        t->wanted[(product * s->rows + row) * s->depth + x] = (float)value;
+        t->wanted[(product * s->rows + row) * s->depth + x] = value;
     }
 }
 
@@ -117,7 +107,7 @@ static bool trial_init(struct trial *t, const struct machine *m, const struct si
     t->q = random_floats(&t->arena, s->products * s->rows * s->inner, &random);
     t->k = random_floats(&t->arena, s->products * s->inner * s->columns, &random);
     t->v = random_floats(&t->arena, s->products * s->columns * s->depth, &random);
-    t->wanted = arena_array(&t->arena, float, s->products * s->rows * s->depth);
+    t->wanted = arena_array(&t->arena, double, s->products * s->rows * s->depth);
     for (int64_t i = 0; i < s->products * s->rows; i++)
         compute_row(t, i / s->rows, i % s->rows);
     list_numbers(t);
@@ -143,22 +133,16 @@ static void expect_trial(struct programs *service, struct trial *t)
 static void check_trial(struct programs *service, struct trial *t)
 {
     TEXT(text);
-    struct program program;
-    struct error error = {0};
     attention_run_fn *run;
     int64_t n = t->sizes.products * t->sizes.rows * t->sizes.depth;
     attention_print(&text, &t->d);
-    const char *chars = text.chars;
-    if (!programs_find(service, chars, &program, &error))
-        fail_msg("%s", error.message);
-    void *address = program_function(&program, "run");
-    memcpy(&run, &address, sizeof run);
+    find_run(service, &text, &run);
     for (int parts = 1; parts <= 3; parts++) {
         float *y = arena_array(&t->arena, float, n + 1);
         y[n] = 77;
         run_kernel(t, run, parts, y);
         for (int64_t i = 0; i < n; i++)
-            assert_true(fabsf(y[i] - t->wanted[i]) <= ALLOWED);
+            assert_true(fabs(y[i] - t->wanted[i]) <= ALLOWED);
         assert_true(y[n] == 77);
     }
 }
@@ -189,64 +173,51 @@ static int visit_trials(struct programs *service, const struct machine *m, int s
     return n;
 }
 
-static void kernels_compute_attention(void **state)
+static int try_machine(struct programs *service, const struct machine *m, int number)
 {
-    struct machine machines[4];
-    int n, n_checked = 0;
-    list_machines(machines, &n);
-    for (int i = 0; i < n && machines[i].is_here; i++) {
-        struct programs *service = open_service(&machines[i]);
-        visit_trials(service, &machines[i], i, expect_trial);
-        n_checked += visit_trials(service, &machines[i], i, check_trial);
-        programs_close(service);
-    }
-    assert_true(n_checked >= (int)COUNT_OF(all_sizes) || n == 0);
+    visit_trials(service, m, number, expect_trial);
+    int n = visit_trials(service, m, number, check_trial);
+    assert_true(n >= (int)COUNT_OF(all_sizes));
+    return n;
 }
 
-static void add_trial(struct text *text, struct trial *t, size_t number)
+TEST(kernels_compute_attention)
+{
+    on_machines_here(try_machine);
+}
+
+static void add_trial(struct elsewhere *e, struct trial *t)
 {
     const struct sizes *s = &t->sizes;
-    long long n = (long long)(s->products * s->rows * s->depth);
-    text_printf(text, "#undef NAMED\n#define NAMED(name) trial_%zu_##name\n", number);
-    attention_print(text, &t->d);
-    add_floats(text, "q", t->q, (size_t)(s->products * s->rows * s->inner));
-    add_floats(text, "k", t->k, (size_t)(s->products * s->inner * s->columns));
-    add_floats(text, "v", t->v, (size_t)(s->products * s->columns * s->depth));
-    add_floats(text, "wanted", t->wanted, (size_t)n);
+    size_t n = (size_t)(s->products * s->rows * s->depth);
+    double *allowed = arena_array(&t->arena, double, n);
+    for (size_t i = 0; i < n; i++)
+        allowed[i] = ALLOWED;
+    elsewhere_begin_trial(e);
+    attention_print(&e->text, &t->d);
+    add_floats(e, "q", t->q, (size_t)(s->products * s->rows * s->inner));
+    add_floats(e, "k", t->k, (size_t)(s->products * s->inner * s->columns));
+    add_floats(e, "v", t->v, (size_t)(s->products * s->columns * s->depth));
     for (int i = 0; i < ATTENTION_N_LISTS; i++) {
         TEXT(name);
         text_printf(&name, "list_%d", i);
-        add_integers(text, name.chars, t->lists[i], t->n[i]);
+        add_integers(e, name.chars, t->lists[i], t->n[i]);
     }
-    text_printf(text,
-                "static float NAMED(y)[%lld], NAMED(scratch)[%zu] __attribute__((aligned(64)));\n"
-                "int NAMED(fails)(void)\n{\nint n_false = 0;\n"
-                "const float *none[1] = {0}, *const *operands[] = {none, none};\n"
-                "const I *const lists[] = {NAMED(list_0), NAMED(list_1), NAMED(list_2), NAMED(list_3)};\n"
-                "for (int part = 0; part < 2; part++)\n"
-                "NAMED(run)(NAMED(q), NAMED(k), NAMED(v), NAMED(y), operands, lists, NAMED(scratch), part, 2);\n"
-                "for (int i = 0; i < %lld; i++)\n"
-                "n_false += !(__builtin_fabsf(NAMED(y)[i] - NAMED(wanted)[i]) <= %gf);\nreturn n_false;\n}\n",
-                n, attention_scratch_floats(&t->d), n, (double)ALLOWED);
+    elsewhere_end_trial(
+        e, n, t->wanted, allowed, attention_scratch_floats(&t->d), 2,
+        "const float *none[1] = {0}, *const *operands[] = {none, none};\n"
+        "const I *const lists[] = {NAMED(list_0), NAMED(list_1), NAMED(list_2), NAMED(list_3)};\n"
+        "NAMED(run)(NAMED(q), NAMED(k), NAMED(v), NAMED(y), operands, lists, NAMED(scratch), part, parts);\n");
 }
 
-static void kernels_run_on_aarch64(void **state)
+TEST(kernels_run_on_aarch64)
 {
-    const struct machine machine = {.lanes = 4, .registers = 32};
-    TEXT(text);
-    TEXT(calls);
-    if (!has_elsewhere())
-        skip();
+    ELSEWHERE(e);
     for (size_t i = 0; i < COUNT_OF(all_sizes); i++) {
         struct trial t;
-        if (trial_init(&t, &machine, &all_sizes[i])) {
-            add_trial(&text, &t, i);
-            text_printf(&calls, " || trial_%zu_fails()", i);
-        }
+        if (trial_init(&t, &machine, &all_sizes[i]))
+            add_trial(&e, &t);
         arena_free(&t.arena);
     }
-    assert_true(calls.count > 0);
-    assert_int_equal(run_elsewhere(&text, &calls), 0);
+    elsewhere_run(&e);
 }
-
-RUN_TESTS(TEST(kernels_compute_attention), TEST(kernels_run_on_aarch64))

@@ -169,7 +169,7 @@ static size_t check_chains(struct backend *b, const char *text, const enum layou
     return n;
 }
 
-static void chains_agree_with_the_reference(void **state)
+TEST(chains_agree_with_the_reference)
 {
     size_t n = 0;
     for (int threads = 1; threads <= 3; threads++) {
@@ -186,7 +186,7 @@ static void chains_agree_with_the_reference(void **state)
     assert_true(n >= (getenv("TASO_FEW") ? 1 : 3) * COUNT_OF(chains));
 }
 
-static void attention_agrees_with_the_reference(void **state)
+TEST(attention_agrees_with_the_reference)
 {
     for (int threads = 1; threads <= 3; threads++) {
         if (is_left_out((size_t)threads, 2))
@@ -203,7 +203,7 @@ static void attention_agrees_with_the_reference(void **state)
     }
 }
 
-static void what_others_read_is_not_joined(void **state)
+TEST(what_others_read_is_not_joined)
 {
     const enum layout last = LAYOUT_CHANNELS_LAST;
     struct backend *b = open_device(1);
@@ -239,7 +239,7 @@ static struct chain_definition definition_for(const struct machine *m, bool has_
 }
 
 // A model would run without them, step by step.
-static void kernels_are_compiled(void **state)
+TEST(kernels_are_compiled)
 {
     struct machine machines[4];
     int n;
@@ -300,12 +300,9 @@ static size_t steps_left(double seconds)
     return left;
 }
 
-static void what_takes_less_is_joined(void **state)
+TEST(what_takes_less_is_joined)
 {
     assert_int_equal(steps_left(2.9e-3), 1);
     assert_int_equal(steps_left(3.1e-3), 3);
     assert_int_equal(steps_left(0), 3);   // not known
 }
-
-RUN_TESTS(TEST(kernels_are_compiled), TEST(chains_agree_with_the_reference), TEST(attention_agrees_with_the_reference),
-          TEST(what_others_read_is_not_joined), TEST(what_takes_less_is_joined))

@@ -32,7 +32,7 @@ static void check_text(struct backend *cpu, const char *text, uint64_t seed)
     check_model_with(cpu, &g, random_layouts(&g, &arena, seed), seed, 1);
 }
 
-static void agrees_with_the_reference(void **state)
+TEST(agrees_with_the_reference)
 {
     for (int threads = 1; threads <= 2; threads++) {
         CPU(cpu, .threads = threads);
@@ -42,7 +42,7 @@ static void agrees_with_the_reference(void **state)
 }
 
 // The first rows of an image with one more row than is read: to the library it must look like an image of its own.
-static void part_of_an_image_has_dense_strides(void **state)
+TEST(part_of_an_image_has_dense_strides)
 {
     struct view rows = {.dtype = DTYPE_F32, .rank = 4, .dim = {1, 8, 5, 6}, .stride = {8 * 6 * 6, 1, 6 * 8, 8}};
     struct onednn_tensor t = cpu_tensor_of_view(&rows);
@@ -71,7 +71,7 @@ static node_id *list_leaders(struct backend *cpu, const struct graph *g, const u
 }
 
 // The best layouts are found from tables of what each step costs under each: nodes must not go from step to step.
-static void what_joins_a_product_does_not_depend_on_layouts(void **state)
+TEST(what_joins_a_product_does_not_depend_on_layouts)
 {
     static const char *const graphs[] = {
         "(graph (let x (input 0) (f32 1 8 16)) (let w (weight 0) (f32 16 32)) (let y (input 1) (f32 1 8 32))"
@@ -162,7 +162,7 @@ static void check_known(struct backend *cpu, const struct known_graph *known)
     "(graph (let x (input 0) (" type " " x_shape ")) (let s (input 1) (" type " " w_shape "))"                         \
     " (let b (input 2) (" type " " w_shape ")) (let z (" call ")) (output z))"
 
-static void sums_of_halves_are_no_halves(void **state)
+TEST(sums_of_halves_are_no_halves)
 {
     static const struct known_graph graphs[] = {
         {"(graph (let x (input 0) (f16 2 128256)) (let z (softmax 1 x)) (output z))", same_logits, 1 / 128256.0},
@@ -269,14 +269,14 @@ static size_t check_lending(enum layers kind)
 }
 
 // A weight that was computed to be packed is gone.
-static void weights_are_there_while_they_are_needed(void **state)
+TEST(weights_are_there_while_they_are_needed)
 {
     size_t one = WIDTH * WIDTH * sizeof(float), packed = check_lending(PACKED), computed = check_lending(COMPUTED);
     assert_true(packed > N_LAYERS * one && computed < packed + one);
     check_lending(READ);
 }
 
-static void measures_steps(void **state)
+TEST(measures_steps)
 {
     ARENA(arena);
     struct error error = {0};
@@ -322,7 +322,7 @@ static size_t bytes_of_others(void)
 }
 
 // The library kept the code of every kernel that was measured: 26 MB, as large as a small model.
-static void measuring_leaves_nothing_in_memory(void **state)
+TEST(measuring_leaves_nothing_in_memory)
 {
     enum { FIRST = 8, N = 64 };
     CPU(cpu, .threads = 1, .seconds_per_step = 1e-5);
@@ -353,7 +353,7 @@ static void measure_a_sum(struct backend *cpu, int mebibytes)
 
 // Memory that the system gives anew for each step is cleared for each: what one step was measured in serves the next
 // one. Much is not kept, nor is anything where there is little memory, nor after a rest.
-static void measuring_keeps_its_memory(void **state)
+TEST(measuring_keeps_its_memory)
 {
     enum { SMALL = 3, LARGE = 16 };
     CPU(cpu, .threads = 1, .seconds_per_step = 1e-5);
@@ -375,7 +375,7 @@ static void measuring_keeps_its_memory(void **state)
 }
 
 // Two threads that read 1 MB of weights take 21 us, one 35: costs of NasRNN were now this one, now a half of that one.
-static void a_whole_run_counts_more_than_a_share(void **state)
+TEST(a_whole_run_counts_more_than_a_share)
 {
     assert_true(cpu_seconds_beside_others(21e-6, 17.5e-6) == 21e-6);
     assert_true(cpu_seconds_beside_others(6e-6, 1e-6) == 6e-6);         // threads meet
@@ -424,7 +424,7 @@ static const struct {
      {3, 256}},   // threads share none of them evenly
 };
 
-static void long_steps_have_excerpts(void **state)
+TEST(long_steps_have_excerpts)
 {
     CPU(cpu, .threads = 2);
     for (size_t i = 0; i < COUNT_OF(excerpts); i++) {
@@ -460,7 +460,7 @@ static bool has_run(void *context)
     return n_long_runs > 0;
 }
 
-static void no_run_begins_once_an_end_is_asked_for(void **state)
+TEST(no_run_begins_once_an_end_is_asked_for)
 {
     static const struct interrupt_listener listener = {has_run, NULL};
     CPU(cpu, .threads = 1);
@@ -483,7 +483,7 @@ static void no_run_begins_once_an_end_is_asked_for(void **state)
 }
 
 // 211 steps that others disturbed took 79 s, where 50 ms are meant for each.
-static void patience_with_disturbed_steps_ends(void **state)
+TEST(patience_with_disturbed_steps_ends)
 {
     const double budget = 0.05;
     double patience = cpu_patience_after(INFINITY, 0, 0), sum = 0;
@@ -531,7 +531,7 @@ static void expect_no_slow_kernel(struct backend *cpu, const char *text, enum la
     "(graph (let x (input 0) (f32 " size ")) (let y (input 1) (f32 1 64 56 56)) (let w (input 2) (f32 " w ")) " code   \
     " (output z))"
 
-static void no_kernel_of_convolutions_is_slow(void **state)
+TEST(no_kernel_of_convolutions_is_slow)
 {
     CPU(cpu, .threads = 1);
     expect_no_slow_kernel(
@@ -568,7 +568,7 @@ static size_t cooled_bytes(struct backend *cpu, const struct graph *g, enum layo
 }
 
 // Alone, a kernel that does not pack its weights would find them in the caches, and seem twice as fast as in a model.
-static void weights_are_cold_packed_or_not(void **state)
+TEST(weights_are_cold_packed_or_not)
 {
     ARENA(arena);
     CPU(cpu, .threads = 1);
@@ -582,7 +582,7 @@ static void weights_are_cold_packed_or_not(void **state)
 }
 
 // A weight that a kernel packs is not there a second time while it is measured.
-static void packed_weights_are_there_once(void **state)
+TEST(packed_weights_are_there_once)
 {
     struct error error = {0};
     ARENA(of_step);
@@ -603,7 +603,7 @@ static void packed_weights_are_there_once(void **state)
 }
 
 // Steps that are bound by their weights are measured for one speed of memory, that of the database.
-static void keeps_the_usual_speed_of_memory(void **state)
+TEST(keeps_the_usual_speed_of_memory)
 {
     char folder[] = "/tmp/taso-XXXXXX", file[64];
     double usual[2];
@@ -655,7 +655,7 @@ static void reduce_matrix(enum scalar_function f, float *x, int64_t rows, int64_
 }
 
 // A NaN anywhere is found, at every length around those of vectors and blocks; sums are right at each.
-static void reductions_see_every_entry(void **state)
+TEST(reductions_see_every_entry)
 {
     enum { MOST = 300, ROWS = 2 };
     static float a[ROWS * MOST], z[MOST];
@@ -685,7 +685,7 @@ static void reductions_see_every_entry(void **state)
 }
 
 // Nothing is reduced, and no memory read.
-static void reductions_of_nothing_have_their_start(void **state)
+TEST(reductions_of_nothing_have_their_start)
 {
     float x = 1, z[3] = {7, 7, 7};
     reduce_matrix(FN_ADD, &x, 3, 0, true, z);
@@ -695,7 +695,7 @@ static void reductions_of_nothing_have_their_start(void **state)
 }
 
 // No entry beyond a block is touched, and what is computed of one entry does not depend on its place in the block.
-static void ends_of_blocks_are_left_alone(void **state)
+TEST(ends_of_blocks_are_left_alone)
 {
     static const enum scalar_function curves[] = {FN_EXP, FN_ERF, FN_TANH, FN_LOG, FN_SIGMOID};
     enum { MOST = 40 };
@@ -710,12 +710,3 @@ static void ends_of_blocks_are_left_alone(void **state)
             assert_true(z[n] == -7 && fabsf(z[n - 1] - one) <= 1e-6f * fabsf(one));
         }
 }
-
-RUN_TESTS(TEST(agrees_with_the_reference), TEST(sums_of_halves_are_no_halves), TEST(part_of_an_image_has_dense_strides),
-          TEST(what_joins_a_product_does_not_depend_on_layouts), TEST(weights_are_there_while_they_are_needed),
-          TEST(measures_steps), TEST(measuring_leaves_nothing_in_memory), TEST(measuring_keeps_its_memory),
-          TEST(a_whole_run_counts_more_than_a_share), TEST(long_steps_have_excerpts),
-          TEST(no_run_begins_once_an_end_is_asked_for), TEST(patience_with_disturbed_steps_ends),
-          TEST(no_kernel_of_convolutions_is_slow), TEST(weights_are_cold_packed_or_not),
-          TEST(packed_weights_are_there_once), TEST(keeps_the_usual_speed_of_memory), TEST(reductions_see_every_entry),
-          TEST(reductions_of_nothing_have_their_start), TEST(ends_of_blocks_are_left_alone))

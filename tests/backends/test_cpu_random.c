@@ -2,7 +2,7 @@
 #include "tests/backends/processor.h"
 #include "tests/backends/random_graphs.h"
 
-static void agrees_on_random_graphs(void **state)
+TEST(agrees_on_random_graphs)
 {
     const char *first = getenv("TASO_TEST_SEED");
     CPU(cpu, .threads = 2);
@@ -20,7 +20,7 @@ static void agrees_on_random_graphs(void **state)
     print_message("%zu nodes\n", n_nodes);
 }
 
-static void agrees_on_random_windows(void **state)
+TEST(agrees_on_random_windows)
 {
     CPU(cpu, .threads = 2);
     for (uint64_t seed = 1; seed <= 150; seed++) {
@@ -32,5 +32,3 @@ static void agrees_on_random_windows(void **state)
         drop_graph(&m);
     }
 }
-
-RUN_TESTS(TEST(agrees_on_random_graphs), TEST(agrees_on_random_windows))

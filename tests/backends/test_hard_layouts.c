@@ -128,7 +128,7 @@ static bool check_layouts(struct backend *used, struct maker *m, uint64_t scatte
     return e.gap == 0;
 }
 
-static void layouts_of_dense_graphs_are_near_a_bound(void **state)
+TEST(layouts_of_dense_graphs_are_near_a_bound)
 {
     int n_least = 0;
     for (uint64_t scatter = 1; scatter <= 3; scatter++) {
@@ -149,5 +149,3 @@ static void layouts_of_dense_graphs_are_near_a_bound(void **state)
     }
     assert_true(n_least >= 6 && n_least < 18);   // some are small
 }
-
-RUN_TESTS(TEST(layouts_of_dense_graphs_are_near_a_bound))

@@ -127,13 +127,13 @@ static void look_for_better(bool has_parts)
     assert_true(first || improved > (to - from) / 60);
 }
 
-static void nothing_is_better(void **state)
+TEST(nothing_is_better)
 {
     look_for_better(false);
 }
 
 // Where steps write into the results of concatenations.
-static void nothing_is_better_with_parts(void **state)
+TEST(nothing_is_better_with_parts)
 {
     look_for_better(true);
 }
@@ -176,7 +176,7 @@ static void check_costs(bool has_parts)
 }
 
 // A step that reads more memories than a table has room for.
-static void costs_of_large_steps_do_not_depend_on_the_past(void **state)
+TEST(costs_of_large_steps_do_not_depend_on_the_past)
 {
     struct backend *used = open_device(1, LITTLE, false);
     for (uint64_t seed = 1; seed < 40; seed++) {
@@ -190,7 +190,7 @@ static void costs_of_large_steps_do_not_depend_on_the_past(void **state)
     backend_close(used);
 }
 
-static void costs_do_not_depend_on_the_past(void **state)
+TEST(costs_do_not_depend_on_the_past)
 {
     check_costs(false);
     check_costs(true);
@@ -198,7 +198,7 @@ static void costs_do_not_depend_on_the_past(void **state)
 
 // The steps measured for a graph, by a device that had looked at many others, is all that one needs that has not. Else
 // what a search measures would depend on which of its threads has priced what.
-static void what_is_measured_does_not_depend_on_the_past(void **state)
+TEST(what_is_measured_does_not_depend_on_the_past)
 {
     struct backend *used = open_device(1, LITTLE, false);
     for (uint64_t seed = 1; seed < 40; seed++) {
@@ -271,7 +271,7 @@ static bool check_known(struct backend *fake, struct maker *m)
     return layouts != NULL;
 }
 
-static void when_interrupted_the_best_of_what_is_known_is_found(void **state)
+TEST(when_interrupted_the_best_of_what_is_known_is_found)
 {
     size_t count = 0;
     interrupt_listen(&interruption);
@@ -323,7 +323,7 @@ static void find_in_time(uint64_t seed, double choices_end, uint8_t **ret_layout
     backend_close(fresh);
 }
 
-static void the_largest_steps_are_priced_first(void **state)
+TEST(the_largest_steps_are_priced_first)
 {
     uint8_t *layouts;
     for (uint64_t seed = 1; seed < 40; seed++)
@@ -331,7 +331,7 @@ static void the_largest_steps_are_priced_first(void **state)
     assert_true(asked.n_of_others > 0 && asked.n_larger == 0);
 }
 
-static void standard_layouts_alone_are_priced_when_it_is_late(void **state)
+TEST(standard_layouts_alone_are_priced_when_it_is_late)
 {
     uint8_t *layouts;
     asked.n_of_others = 0;
@@ -339,8 +339,3 @@ static void standard_layouts_alone_are_priced_when_it_is_late(void **state)
         find_in_time(seed, 1e-9, &layouts);
     assert_true(asked.n_of_others == 0);
 }
-
-RUN_TESTS(TEST(nothing_is_better), TEST(nothing_is_better_with_parts), TEST(costs_do_not_depend_on_the_past),
-          TEST(costs_of_large_steps_do_not_depend_on_the_past), TEST(what_is_measured_does_not_depend_on_the_past),
-          TEST(when_interrupted_the_best_of_what_is_known_is_found), TEST(the_largest_steps_are_priced_first),
-          TEST(standard_layouts_alone_are_priced_when_it_is_late))

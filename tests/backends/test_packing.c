@@ -17,7 +17,7 @@ static const char *const good[] = {
     "(packing (dims 1) (padded 1) (strides 1) (blocks))",
 };
 
-static void test_prints_what_it_reads(void **state)
+TEST(test_prints_what_it_reads)
 {
     ARENA(arena);
     struct packing p, again;
@@ -48,7 +48,7 @@ static const char *const bad[] = {
     "(packing (dims \"x\") (padded 1) (strides 1) (blocks))",
 };
 
-static void test_refuses_what_is_outside(void **state)
+TEST(test_refuses_what_is_outside)
 {
     ARENA(arena);
     struct packing p;
@@ -58,7 +58,7 @@ static void test_refuses_what_is_outside(void **state)
 }
 
 // Rows of 5 columns, padded to 8, in blocks of 4 columns and 2 rows within these.
-static void test_unpacks_blocks(void **state)
+TEST(test_unpacks_blocks)
 {
     ARENA(arena);
     struct packing p;
@@ -73,5 +73,3 @@ static void test_unpacks_blocks(void **state)
     for (int i = 0; i < 15; i++)
         assert_float_equal(plain[i], i, 0);
 }
-
-RUN_TESTS(TEST(test_prints_what_it_reads), TEST(test_refuses_what_is_outside), TEST(test_unpacks_blocks))

@@ -145,7 +145,7 @@ static float *run(const struct sample *s, int parts, struct arena *arena, int *r
     return a.target;
 }
 
-static void parts_give_what_the_whole_gives(void **state)
+TEST(parts_give_what_the_whole_gives)
 {
     for (size_t i = 0; i < COUNT_OF(samples); i++) {
         const struct sample *s = &samples[i];
@@ -178,7 +178,7 @@ static int weights_axis_of(int64_t rows, int64_t depth, int64_t columns, int *re
 }
 
 // Two threads that each read all weights of a BERT took half as long again.
-static void parts_share_out_the_larger_operand(void **state)
+TEST(parts_share_out_the_larger_operand)
 {
     int again;
     assert_int_equal(weights_axis_of(128, 768, 3072, &again), 1);
@@ -190,5 +190,3 @@ static void parts_share_out_the_larger_operand(void **state)
     assert_int_equal(weights_axis_of(1, 768, 768, &again), 1);   // too few rows
     assert_int_equal(again, 1);
 }
-
-RUN_TESTS(TEST(parts_give_what_the_whole_gives), TEST(parts_share_out_the_larger_operand))

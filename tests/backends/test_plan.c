@@ -119,7 +119,7 @@ static void check_steps(struct fixture *f, const char *steps)
     assert_string_equal(text.chars, steps);
 }
 
-static void plans_steps(void **state)
+TEST(plans_steps)
 {
     for (size_t i = 0; i < COUNT_OF(plans); i++) {
         struct fixture f;
@@ -185,7 +185,7 @@ static int count_copies(const struct plan *plan)
     return n;
 }
 
-static void writes_parts_in_place(void **state)
+TEST(writes_parts_in_place)
 {
     for (size_t i = 0; i < COUNT_OF(concatenations); i++) {
         struct fixture f;
@@ -196,7 +196,7 @@ static void writes_parts_in_place(void **state)
     }
 }
 
-static void refuses_opaque_nodes(void **state)
+TEST(refuses_opaque_nodes)
 {
     struct fixture f;
     struct estimate estimate;
@@ -207,7 +207,7 @@ static void refuses_opaque_nodes(void **state)
     drop(&f);
 }
 
-static void estimates_are_sums_over_steps(void **state)
+TEST(estimates_are_sums_over_steps)
 {
     struct fixture f;
     struct estimate estimate;
@@ -223,7 +223,7 @@ static void estimates_are_sums_over_steps(void **state)
 
 // --- memory ----------------------------------------------------------------------------------------------------------
 
-static void lays_memory_out_without_overlaps(void **state)
+TEST(lays_memory_out_without_overlaps)
 {
     struct random random = random_seed(7);
     for (int round = 0; round < 200; round++) {
@@ -269,7 +269,7 @@ struct life {
 
 // Each of these is laid out in as little as lives at once by one order alone: by size, bytes times steps, steps, end
 // and beginning.
-static void lays_memory_out_in_the_best_order(void **state)
+TEST(lays_memory_out_in_the_best_order)
 {
     enum { N = 4 };
     static const struct {
@@ -331,7 +331,7 @@ static void expect_keys(const char *a, const char *b, bool is_equal, int n_parts
     }
 }
 
-static void loops_alike_have_one_key(void **state)
+TEST(loops_alike_have_one_key)
 {
     const char *sum = SUMS("(let a (ewadd x y)) (let r (ewadd a w))");
     const char *mixed = SUMS("(let a (ewmul x y)) (let r (ewadd a w))");
@@ -346,7 +346,7 @@ static void loops_alike_have_one_key(void **state)
 #define FIVE "(let a (ewadd x y)) (let b (ewmul a x)) (let c (ewadd b w)) (let d (ewadd c y)) (let e (ewadd d b))"
 
 // Long sums are taken to cost the same for each part; short ones and those with costlier functions are not.
-static void long_sums_share_a_key(void **state)
+TEST(long_sums_share_a_key)
 {
     const char *nine = SUMS(FIVE "(let f (ewadd e a)) (let g (ewadd f x)) (let h (ewadd g y)) (let r (ewadd h w))");
     expect_keys(nine, SUMS(FIVE "(let f (ewmul e a)) (let g (ewmul f x)) (let h (ewadd g y)) (let r (ewadd h w))"),
@@ -358,7 +358,7 @@ static void long_sums_share_a_key(void **state)
 
 // --- the database ----------------------------------------------------------------------------------------------------
 
-static void databases_survive_and_merge(void **state)
+TEST(databases_survive_and_merge)
 {
     char folder[] = "/tmp/taso-costs-XXXXXX", path[64];
     struct error error = {0};
@@ -397,7 +397,7 @@ static void databases_survive_and_merge(void **state)
     rmdir(folder);
 }
 
-static void verdicts_are_rows(void **state)
+TEST(verdicts_are_rows)
 {
     char folder[] = "/tmp/taso-costs-XXXXXX", path[64], row[256];
     struct error error = {0};
@@ -479,7 +479,7 @@ static void expect_cost(const char *path, const char *text, double seconds, bool
 }
 
 // A cost measured on a busy machine is kept as doubtful, and takes the place only of what is longer.
-static void doubtful_costs_are_kept_as_such(void **state)
+TEST(doubtful_costs_are_kept_as_such)
 {
     char folder[] = "/tmp/taso-costs-XXXXXX", path[64];
     assert_non_null(mkdtemp(folder));
@@ -515,7 +515,7 @@ static double noted_in_model(struct fixture *f, double seconds)
 }
 
 // The time that a step takes longer in another load of the models was added by others, and leads to no other search.
-static void of_two_times_within_models_the_shorter_stays(void **state)
+TEST(of_two_times_within_models_the_shorter_stays)
 {
     struct fixture f;
     struct error error = {0};
@@ -529,7 +529,7 @@ static void of_two_times_within_models_the_shorter_stays(void **state)
 }
 
 // Costs that change by what runs scatter would send each search to steps that nobody has measured.
-static void costs_of_another_run_stay_where_they_agree(void **state)
+TEST(costs_of_another_run_stay_where_they_agree)
 {
     char folder[] = "/tmp/taso-costs-XXXXXX", path[64];
     struct fixture f;
@@ -561,7 +561,7 @@ static void costs_of_another_run_stay_where_they_agree(void **state)
 }
 
 // Somebody else has repaired a cost since it was read: that stays.
-static void what_was_only_read_replaces_nothing(void **state)
+TEST(what_was_only_read_replaces_nothing)
 {
     char folder[] = "/tmp/taso-costs-XXXXXX", path[64];
     struct error error = {0};
@@ -629,7 +629,7 @@ static void try_run(const char *path, const double *kept, bool is_doubtful, bool
 
 // The costs that another run left beside other programs are refuted by several of its costs, if they are most of those
 // tried; and none is too short by a measurement that is itself disturbed.
-static void runs_are_tried(void **state)
+TEST(runs_are_tried)
 {
     char folder[] = "/tmp/taso-costs-XXXXXX", path[64];
     assert_non_null(mkdtemp(folder));
@@ -646,7 +646,7 @@ static void runs_are_tried(void **state)
 }
 
 // Costs that are all wrong by the same factor were measured on a machine of another speed.
-static void runs_of_another_speed_are_adjusted(void **state)
+TEST(runs_of_another_speed_are_adjusted)
 {
     char folder[] = "/tmp/taso-costs-XXXXXX", path[64];
     assert_non_null(mkdtemp(folder));
@@ -675,7 +675,7 @@ static void expect_divided(struct cost_database *costs, uint32_t run)
 }
 
 // In memory and in the file all that was of another speed is of this one then, and is of the run that found it.
-static void files_hold_costs_of_one_speed(void **state)
+TEST(files_hold_costs_of_one_speed)
 {
     char folder[] = "/tmp/taso-costs-XXXXXX", path[64];
     struct error error = {0};
@@ -713,7 +713,7 @@ static void files_hold_costs_of_one_speed(void **state)
 }
 
 // Files without marks are read; those of a format to come are refused.
-static void older_formats_are_read(void **state)
+TEST(older_formats_are_read)
 {
     static const char older[] = "(costs 1 \"one\")\n(\"x\" 1e-3 0.1)\n";
     static const char newer[] = "(costs 5 \"one\")\n", marked[] = "(costs 2 \"one\")\n(\"x\" 1e-3 0.1 nonsense)\n";
@@ -747,7 +747,7 @@ static void add_one_and_write(const char *path, int writer, int round)
     cost_database_free(costs);
 }
 
-static void writers_at_the_same_time_lose_nothing(void **state)
+TEST(writers_at_the_same_time_lose_nothing)
 {
     enum { WRITERS = 6, ROUNDS = 20 };
     char folder[] = "/tmp/taso-costs-XXXXXX", path[64];
@@ -798,7 +798,7 @@ static void expect_entries(const char *path, const char *entry, size_t n, const 
 }
 
 // Neither is believed, nor is one written that would not be read again; a file that has become malformed is left.
-static void implausible_costs_are_dropped(void **state)
+TEST(implausible_costs_are_dropped)
 {
     char folder[] = "/tmp/taso-costs-XXXXXX", path[64];
     struct error error = {0};
@@ -835,7 +835,7 @@ static void implausible_costs_are_dropped(void **state)
 }
 
 // Two for each multiply-add, but one less for each sum.
-static void multiply_adds_count_as_two(void **state)
+TEST(multiply_adds_count_as_two)
 {
     struct fixture f;
     struct error error = {0};
@@ -847,12 +847,3 @@ static void multiply_adds_count_as_two(void **state)
     assert_true(step_work(&f.plan, &f.plan.steps.items[0]).operations == 5 * 7 * 8 * (2 * 18 - 1));
     drop(&f);
 }
-
-RUN_TESTS(TEST(multiply_adds_count_as_two), TEST(plans_steps), TEST(writes_parts_in_place), TEST(refuses_opaque_nodes),
-          TEST(estimates_are_sums_over_steps), TEST(lays_memory_out_without_overlaps),
-          TEST(lays_memory_out_in_the_best_order), TEST(loops_alike_have_one_key), TEST(long_sums_share_a_key),
-          TEST(databases_survive_and_merge), TEST(verdicts_are_rows), TEST(doubtful_costs_are_kept_as_such),
-          TEST(of_two_times_within_models_the_shorter_stays), TEST(costs_of_another_run_stay_where_they_agree),
-          TEST(what_was_only_read_replaces_nothing), TEST(runs_are_tried), TEST(runs_of_another_speed_are_adjusted),
-          TEST(files_hold_costs_of_one_speed), TEST(older_formats_are_read),
-          TEST(writers_at_the_same_time_lose_nothing), TEST(implausible_costs_are_dropped))

@@ -40,7 +40,7 @@ static void take_back(void *context, size_t index, const void *data)
 
 // The weight that was packed last was there twice beside all others: with the largest at the end of a model, as in
 // those that end in a large product, that was 8 MB of ResNet-50.
-static void largest_weights_are_packed_first(void **state)
+TEST(largest_weights_are_packed_first)
 {
     static const size_t expected[N_WEIGHTS] = {2, 1, 0, 3};
     ARENA(arena);
@@ -96,7 +96,7 @@ static void check_order(const struct plan *plan, const uint32_t *order, struct a
     }
 }
 
-static void constants_come_before_who_reads_them(void **state)
+TEST(constants_come_before_who_reads_them)
 {
     ARENA(arena);
     struct plan plan;
@@ -111,5 +111,3 @@ static void constants_come_before_who_reads_them(void **state)
     check_model(cpu, &g, 1, 1);
     backend_close(cpu);
 }
-
-RUN_TESTS(TEST(largest_weights_are_packed_first), TEST(constants_come_before_who_reads_them))

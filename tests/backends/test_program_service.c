@@ -55,6 +55,8 @@ static int remove_place(void **state)
     return 0;
 }
 
+#define TEST_IN_PLACE(function) TEST_BETWEEN(function, make_place, remove_place)
+
 static struct programs *open_at(const struct place *p, const char *compiler)
 {
     return programs_open(&(struct programs_options){
@@ -135,7 +137,7 @@ static int list_kept(const struct place *p, char *ret_path, size_t size)
 
 // --- what it is for --------------------------------------------------------------------------------------------------
 
-static void texts_become_functions(void **state)
+TEST_IN_PLACE(texts_become_functions)
 {
     const char *texts[] = {ADD(1), ADD(2), ADD(1)};
     struct program found[3];
@@ -149,7 +151,7 @@ static void texts_become_functions(void **state)
     programs_close(s);
 }
 
-static void units_are_compiled_once_on_a_machine(void **state)
+TEST_IN_PLACE(units_are_compiled_once_on_a_machine)
 {
     struct place *p = *state;
     const char *texts[] = {ADD(3), ADD(4)};
@@ -169,7 +171,7 @@ static void units_are_compiled_once_on_a_machine(void **state)
     assert_int_equal(list_kept(p, path, sizeof path), 2);
 }
 
-static void what_is_expected_is_compiled_with_what_is_asked_for(void **state)
+TEST_IN_PLACE(what_is_expected_is_compiled_with_what_is_asked_for)
 {
     struct place *p = *state;
     const char *expected[] = {ADD(20), ADD(21), ADD(22), "int NAMED(run)(int x) { return"};
@@ -197,7 +199,7 @@ static void what_is_expected_is_compiled_with_what_is_asked_for(void **state)
     programs_close(s);
 }
 
-static void another_compiler_or_flag_compiles_again(void **state)
+TEST_IN_PLACE(another_compiler_or_flag_compiles_again)
 {
     struct place *p = *state;
     struct program found;
@@ -213,7 +215,7 @@ static void another_compiler_or_flag_compiles_again(void **state)
     assert_int_equal(count_runs(p), 2);
 }
 
-static void a_wrong_text_does_not_take_others_along(void **state)
+TEST_IN_PLACE(a_wrong_text_does_not_take_others_along)
 {
     const char *texts[] = {ADD(6), "int NAMED(run)(int x) { return", ADD(7)};
     struct program found[3];
@@ -230,7 +232,7 @@ static void a_wrong_text_does_not_take_others_along(void **state)
     programs_close(s);
 }
 
-static void an_object_serves_where_there_is_no_compiler(void **state)
+TEST_IN_PLACE(an_object_serves_where_there_is_no_compiler)
 {
     struct place *p = *state;
     const char *texts[] = {ADD(8), ADD(9)};
@@ -273,7 +275,7 @@ static void change_byte(const char *path, long at)
     fclose(f);
 }
 
-static void objects_that_do_not_fit_are_refused_in_one_line(void **state)
+TEST_IN_PLACE(objects_that_do_not_fit_are_refused_in_one_line)
 {
     struct place *p = *state;
     struct program found;
@@ -326,7 +328,7 @@ static void *call_many(void *context)
     return NULL;
 }
 
-static void threads_share_a_service(void **state)
+TEST_IN_PLACE(threads_share_a_service)
 {
     struct place *p = *state;
     struct caller callers[THREADS];
@@ -359,7 +361,7 @@ static void check_refusal(struct programs *s, const char *reason)
     programs_close(s);
 }
 
-static void compilers_that_are_none_are_refused(void **state)
+TEST_IN_PLACE(compilers_that_are_none_are_refused)
 {
     struct place *p = *state;
     check_refusal(open_at(p, ""), "no compiler");
@@ -383,7 +385,7 @@ static bool is_closed_in_time(int reading)
 
 // Its child, too, is ended, and it is not asked again, as it hangs at nothing as well. It gets more time where it had not
 // begun by then.
-static void a_compiler_that_hangs_is_ended_with_its_children(void **state)
+TEST_IN_PLACE(a_compiler_that_hangs_is_ended_with_its_children)
 {
     struct place *p = *state;
     char script[300], pipe[96];
@@ -412,7 +414,7 @@ static void a_compiler_that_hangs_is_ended_with_its_children(void **state)
 }
 
 // Others of its unit are compiled, and so is what is asked for later. They get more time where a machine takes long.
-static void a_text_that_compilers_hang_at_does_not_take_others_along(void **state)
+TEST_IN_PLACE(a_text_that_compilers_hang_at_does_not_take_others_along)
 {
     struct place *p = *state;
     const char *texts[] = {ADD(35), ADD(36), ADD(37) "// for ever\n", ADD(38), ADD(39)};
@@ -434,7 +436,7 @@ static void a_text_that_compilers_hang_at_does_not_take_others_along(void **stat
 }
 
 // The environment of the host does not reach the compiler: neither PATH nor what tells it to load or run other things.
-static void the_environment_is_its_own(void **state)
+TEST_IN_PLACE(the_environment_is_its_own)
 {
     struct place *p = *state;
     char script[300], path[96], content[600] = "";
@@ -469,7 +471,7 @@ static void the_environment_is_its_own(void **state)
 }
 
 // A limit on the size of files stands for a full disk.
-static void a_full_disk_costs_the_kernels_only(void **state)
+TEST_IN_PLACE(a_full_disk_costs_the_kernels_only)
 {
     struct place *p = *state;
     struct rlimit before, none;
@@ -501,7 +503,7 @@ static void check_runs_after(struct place *p, int runs)
     assert_int_equal(count_runs(p), runs);
 }
 
-static void changed_files_are_compiled_again(void **state)
+TEST_IN_PLACE(changed_files_are_compiled_again)
 {
     struct place *p = *state;
     char path[256];
@@ -522,7 +524,7 @@ static void changed_files_are_compiled_again(void **state)
     check_runs_after(p, 5);
 }
 
-static void links_are_not_followed(void **state)
+TEST_IN_PLACE(links_are_not_followed)
 {
     struct place *p = *state;
     char path[256], aside[96], other[96];
@@ -540,7 +542,7 @@ static void links_are_not_followed(void **state)
     check_runs_after(p, 4);
 }
 
-static void folders_that_others_can_write_are_not_used(void **state)
+TEST_IN_PLACE(folders_that_others_can_write_are_not_used)
 {
     struct place *p = *state;
     write_counting_compiler(p);
@@ -558,7 +560,7 @@ static void folders_that_others_can_write_are_not_used(void **state)
 }
 
 // Where the compiler is to work others could exchange what it writes.
-static void temporary_folders_of_others_are_not_used(void **state)
+TEST_IN_PLACE(temporary_folders_of_others_are_not_used)
 {
     struct place *p = *state;
     char temporary[96];
@@ -575,31 +577,8 @@ static void temporary_folders_of_others_are_not_used(void **state)
     free(before);
 }
 
-#define IN_PLACE(name) cmocka_unit_test_setup_teardown(name, make_place, remove_place)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        IN_PLACE(texts_become_functions),
-        IN_PLACE(units_are_compiled_once_on_a_machine),
-        IN_PLACE(what_is_expected_is_compiled_with_what_is_asked_for),
-        IN_PLACE(another_compiler_or_flag_compiles_again),
-        IN_PLACE(a_wrong_text_does_not_take_others_along),
-        IN_PLACE(an_object_serves_where_there_is_no_compiler),
-        IN_PLACE(threads_share_a_service),
-        IN_PLACE(compilers_that_are_none_are_refused),
-        IN_PLACE(a_compiler_that_hangs_is_ended_with_its_children),
-        IN_PLACE(a_text_that_compilers_hang_at_does_not_take_others_along),
-        IN_PLACE(the_environment_is_its_own),
-        IN_PLACE(a_full_disk_costs_the_kernels_only),
-        IN_PLACE(objects_that_do_not_fit_are_refused_in_one_line),
-        IN_PLACE(changed_files_are_compiled_again),
-        IN_PLACE(links_are_not_followed),
-        IN_PLACE(folders_that_others_can_write_are_not_used),
-        IN_PLACE(temporary_folders_of_others_are_not_used),
-    };
     umask(022);
-    if (access("/usr/bin/cc", X_OK) != 0)
-        return 77;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return access("/usr/bin/cc", X_OK) == 0 ? tests_run() : 77;
 }

@@ -3,14 +3,13 @@
 #include "backends/generated/chains/chain.h"
 #include "backends/generated/rows.h"
 #include "backends/generated/tile_arguments.h"
-#include "backends/programs/programs.h"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include "core/text/error.h"
 #include "tests/backends/elsewhere.h"
+#include "tests/backends/images.h"
 #include "tests/backends/machines.h"
 #include "tests/support/check.h"
-#include "tests/support/scoped.h"
 #include <math.h>
 #include <string.h>
 
@@ -19,32 +18,8 @@
 #define SEED_OF_LOOPS 23
 #define ALLOWED 4e-6f   // of the largest value on the way
 
-static int64_t one_to(struct random *random, int64_t most)
-{
-    return 1 + (int64_t)random_below(random, (uint64_t)most);
-}
-
-static float *random_floats(struct arena *arena, int64_t n, struct random *random)
-{
-    float *floats = arena_alloc(arena, (size_t)(n + 16) * sizeof *floats, 64);
-    for (int64_t i = 0; i < n + 16; i++)
-        floats[i] = (float)(2 * random_unit(random) - 1);
-    return floats;
-}
-
-static void *function_of(struct programs *service, const struct text *text)
-{
-    struct program program;
-    struct error error = {0};
-    const char *chars = text->chars;
-    if (!programs_find(service, chars, &program, &error))
-        fail_msg("%s\n%s", error.message, chars);
-    return program_function(&program, "run");
-}
-
 // --- chains ----------------------------------------------------------------------------------------------------------
 
-enum layout_of_image { LAST, BLOCKS };
 struct chain_trial {
     struct arena arena;
     struct chain_definition d;
@@ -65,17 +40,6 @@ static const struct instruction code[] = {{INSTRUCTION_APPLY, FN_ADD, 0, 1, 0, 0
 static struct loop_access accesses[2] = {{.dtype = DTYPE_F32}, {.dtype = DTYPE_F32}};
 static struct loop_result results[1] = {{VALUE_OF_INSTRUCTION | 1, {.dtype = DTYPE_F32}}};
 
-static struct tile_image image_of(enum layout_of_image layout, int64_t lanes, int64_t channels, int64_t h, int64_t w)
-{
-    return layout == LAST ? (struct tile_image){channels * h * w, lanes, w * channels, channels, 1}
-                          : (struct tile_image){channels * h * w, h * w * lanes, w * lanes, lanes, 1};
-}
-
-static int64_t place_in(const struct tile_image *i, int64_t lanes, int64_t n, int64_t c, int64_t row, int64_t column)
-{
-    return n * i->image + c / lanes * i->block + c % lanes * i->lane + row * i->row + column * i->pixel;
-}
-
 static struct tile_definition one_pixel(const struct tile_definition *like, int64_t channels, int64_t results_,
                                         int64_t height, int64_t width)
 {
@@ -94,19 +58,6 @@ static struct tile_definition one_pixel(const struct tile_definition *like, int6
                                     .window.dilation = {1, 1}};
 }
 
-static void choose_window(struct tile_definition *d, int i, struct random *random)
-{
-    int64_t *size = i ? &d->width : &d->height, *result = i ? &d->result_width : &d->result_height;
-    d->window.kernel[i] = one_to(random, 5);
-    d->window.stride[i] = one_to(random, 3);
-    d->window.dilation[i] = one_to(random, 2);
-    d->window.pad[i] = (int64_t)random_below(random, 4);
-    *size = one_to(random, 17);
-    int64_t places = *size + d->window.pad[i] + (int64_t)random_below(random, 4) -
-                     (d->window.kernel[i] - 1) * d->window.dilation[i] - 1;
-    *result = places < 0 ? 1 : places / d->window.stride[i] + 1;
-}
-
 static enum layout_of_image random_layout(int64_t channels, int64_t lanes, struct random *random)
 {
     return channels % lanes == 0 && random_below(random, 2) ? BLOCKS : LAST;
@@ -120,8 +71,8 @@ static void choose_images(struct chain_trial *t, struct random *random)
     int64_t from = first->groups * first->channels, to = last->groups * last->results;
     first->source = image_of(random_layout(from, m->lanes, random), m->lanes, from, first->height, first->width);
     last->target = image_of(random_layout(to, m->lanes, random), m->lanes, to, last->result_height, last->result_width);
-    t->n_x = m->images * from * first->height * first->width;
-    t->n_y = m->images * to * last->result_height * last->result_width;
+    t->n_x = source_entries(first);
+    t->n_y = target_entries(last);
 }
 
 static void choose_stages(struct chain_trial *t, const struct machine *machine, struct random *random)
@@ -156,32 +107,15 @@ static void choose_stages(struct chain_trial *t, const struct machine *machine, 
     }
 }
 
-// [image][channel][row][column], in double precision
+// [image][channel][row][column]
 static double *stage_of(struct chain_trial *t, int stage, const double *from)
 {
     const struct tile_definition *d = &t->d.stages[stage];
-    int64_t channels = d->groups * d->channels, all = d->groups * d->results,
-            pixels = d->result_height * d->result_width;
-    double *to = arena_array(&t->arena, double, (size_t)(d->images * all * pixels));
-    for (int64_t i = 0; i < d->images * all * pixels; i++) {
-        int64_t column = i % d->result_width, row = i / d->result_width % d->result_height;
-        int64_t f = i / pixels % all, n = i / pixels / all;
-        double sum = 0, size = 0;
-        for (int64_t k = 0; k < d->channels * d->window.kernel[0] * d->window.kernel[1]; k++) {
-            int64_t c = f / d->results * d->channels + k / d->window.kernel[1] / d->window.kernel[0];
-            int64_t y = row * d->window.stride[0] +
-                        k / d->window.kernel[1] % d->window.kernel[0] * d->window.dilation[0] - d->window.pad[0];
-            int64_t x =
-                column * d->window.stride[1] + k % d->window.kernel[1] * d->window.dilation[1] - d->window.pad[1];
-            if (y < 0 || x < 0 || y >= d->height || x >= d->width)
-                continue;
-            double term = from[((n * channels + c) * d->height + y) * d->width + x] *
-                          t->w[stage][f * d->channels * d->window.kernel[0] * d->window.kernel[1] + k];
-            sum += term;
-            size += fabs(term);
-        }
+    double *to = arena_array(&t->arena, double, (size_t)target_entries(d));
+    for (int64_t i = 0; i < target_entries(d); i++) {
+        double size, sum = sum_at(d, from, t->w[stage], i, &size);
         sum = d->epilogue.has_relu ? fmax(0, sum) : sum;
-        to[i] = d->epilogue.loop ? fmax(0, sum + t->bias[stage][f]) : sum;
+        to[i] = d->epilogue.loop ? fmax(0, sum + t->bias[stage][result_of(d, i)]) : sum;
         t->largest = fmax(t->largest, size);
     }
     return to;
@@ -191,18 +125,15 @@ static void compute_wanted(struct chain_trial *t)
 {
     const struct tile_definition *first = &t->d.stages[t->d.has[CHAIN_FIRST] ? CHAIN_FIRST : CHAIN_MIDDLE];
     const struct tile_definition *last = &t->d.stages[t->d.has[CHAIN_LAST] ? CHAIN_LAST : CHAIN_MIDDLE];
-    int64_t channels = first->groups * first->channels, all = last->groups * last->results;
     double *values = arena_array(&t->arena, double, (size_t)t->n_x);
     for (int64_t i = 0; i < t->n_x; i++)
-        values[i] = t->x[place_in(&first->source, first->lanes, i / first->width / first->height / channels,
-                                  i / first->width / first->height % channels, i / first->width % first->height,
-                                  i % first->width)];
+        values[i] = t->x[place_in_source(first, i)];
     for (int i = 0; i < CHAIN_STAGES; i++)
         if (t->d.has[i])
             values = stage_of(t, i, values);
     t->wanted = arena_array(&t->arena, double, (size_t)t->n_y);
-    for (int64_t i = 0, w = last->result_width, h = last->result_height; i < t->n_y; i++)
-        t->wanted[place_in(&last->target, last->lanes, i / w / h / all, i / w / h % all, i / w % h, i % w)] = values[i];
+    for (int64_t i = 0; i < t->n_y; i++)
+        t->wanted[place_in_target(last, i)] = values[i];
 }
 
 static void give_values(struct chain_trial *t, struct random *random)
@@ -213,10 +144,10 @@ static void give_values(struct chain_trial *t, struct random *random)
         const struct tile_definition *d = &t->d.stages[i];
         if (!t->d.has[i])
             continue;
-        int64_t all = d->groups * d->results, each = d->window.kernel[0] * d->window.kernel[1];
-        const int64_t strides[4] = {d->channels * each, each, d->window.kernel[1], 1};
-        t->w[i] = random_floats(&t->arena, all * d->channels * each, random);
-        t->bias[i] = random_floats(&t->arena, all, random);
+        const int64_t each = weights_of_result(d) / d->channels;
+        const int64_t strides[4] = {weights_of_result(d), each, d->window.kernel[1], 1};
+        t->w[i] = random_floats(&t->arena, all_weights(d), random);
+        t->bias[i] = random_floats(&t->arena, d->groups * d->results, random);
         t->packed[i] = random_floats(&t->arena, (int64_t)tile_weights_floats(d, &t->d.schedules[i]), random);
         tile_pack(d, &t->d.schedules[i], t->w[i], strides, t->packed[i], 0, tile_weight_groups(d, &t->d.schedules[i]));
         t->n_numbers[i] = tile_n_numbers(d, &t->d.schedules[i]);
@@ -249,8 +180,7 @@ static void check_chain(struct programs *service, struct chain_trial *t, struct 
     give_values(t, random);
     compute_wanted(t);
     chain_print(&text, &t->d);
-    void *address = function_of(service, &text);
-    memcpy(&run, &address, sizeof run);
+    find_run(service, &text, &run);
     t->y[t->n_y] = 77;
     for (int part = 0; part < t->parts; part++)
         run(t->x, (const float *const *)t->packed, t->y, addresses, (const int64_t *const *)t->numbers, t->scratch,
@@ -261,98 +191,74 @@ static void check_chain(struct programs *service, struct chain_trial *t, struct 
     assert_true(t->y[t->n_y] == 77);
 }
 
-static void expect_chains(struct programs *service, const struct machine *machine, int k)
+// The texts of all trials are compiled together.
+static int try_chains(struct programs *service, const struct machine *m, int k)
 {
-    for (int i = 0; i < n_trials(TRIALS); i++) {
+    int n = n_trials(TRIALS), n_tried = 0;
+    for (int i = 0; i < 2 * n; i++) {
         TEXT(text);
         struct chain_trial t;
-        struct random random = random_of_trial(SEED_OF_CHAINS, k, i);
-        if (chain_trial_init(&t, machine, &random)) {
+        struct random random = random_of_trial(SEED_OF_CHAINS, k, i % n);
+        if (chain_trial_init(&t, m, &random)) {
             chain_print(&text, &t.d);
-            programs_expect(service, text.chars);
+            if (i < n)
+                programs_expect(service, text.chars);
+            else
+                check_chain(service, &t, &random);
+            n_tried++;
         }
         arena_free(&t.arena);
     }
+    assert_true(n_tried > 8);
+    return n_tried;
 }
 
-static void chains_compute_their_stages(void **state)
+TEST(chains_compute_their_stages)
 {
-    struct machine machines[4];
-    int n, n_tried = 0;
-    list_machines(machines, &n);
-    for (int k = 0; k < n && machines[k].is_here; k++) {
-        struct programs *service = open_service(&machines[k]);
-        expect_chains(service, &machines[k], k);
-        for (int i = 0; i < n_trials(TRIALS); i++) {
-            struct chain_trial t;
-            struct random random = random_of_trial(SEED_OF_CHAINS, k, i);
-            if (chain_trial_init(&t, &machines[k], &random)) {
-                check_chain(service, &t, &random);
-                n_tried++;
-            }
-            arena_free(&t.arena);
-        }
-        programs_close(service);
-    }
-    assert_true(n_tried > 4 || n == 0 || !machines[0].is_here);
+    on_machines_here(try_chains);
 }
 
-static void add_chain(struct text *text, struct chain_trial *t, int number, struct random *random)
+static void add_chain(struct elsewhere *e, struct chain_trial *t, struct random *random)
 {
     give_values(t, random);
     compute_wanted(t);
-    float *wanted = arena_array(&t->arena, float, (size_t)t->n_y);
-    text_printf(text, "#undef NAMED\n#define NAMED(name) chain_%d_##name\n", number);
-    chain_print(text, &t->d);
+    double *allowed = arena_array(&t->arena, double, (size_t)t->n_y);
     for (int64_t i = 0; i < t->n_y; i++)
-        wanted[i] = (float)t->wanted[i];
-    add_floats(text, "x", t->x, (size_t)t->n_x);
-    add_floats(text, "wanted", wanted, (size_t)t->n_y);
+        allowed[i] = (double)ALLOWED * (1 + t->largest);
+    elsewhere_begin_trial(e);
+    chain_print(&e->text, &t->d);
+    add_floats(e, "x", t->x, (size_t)t->n_x);
     for (int i = 0; i <= CHAIN_STAGES; i++) {
         TEXT(name);
         text_printf(&name, "n%d", i);
-        add_integers(text, name.chars, t->numbers[i], t->n_numbers[i]);
+        add_integers(e, name.chars, t->numbers[i], t->n_numbers[i]);
         if (i == CHAIN_STAGES)
             continue;
         const struct tile_definition *d = &t->d.stages[i];
         name.chars[0] = 'w';
-        add_floats(text, name.chars, t->packed[i], t->d.has[i] ? tile_weights_floats(d, &t->d.schedules[i]) : 0);
+        add_floats(e, name.chars, t->packed[i], t->d.has[i] ? tile_weights_floats(d, &t->d.schedules[i]) : 0);
         name.chars[0] = 'b';
-        add_floats(text, name.chars, t->bias[i], t->d.has[i] ? (size_t)(d->groups * d->results) : 0);
+        add_floats(e, name.chars, t->bias[i], t->d.has[i] ? (size_t)(d->groups * d->results) : 0);
     }
-    text_printf(
-        text,
-        "static float NAMED(y)[%lld], NAMED(room)[%zu] __attribute__((aligned(64)));\n"
-        "int NAMED(fails)(void)\n{\nint n_false = 0;\n"
+    elsewhere_end_trial(
+        e, (size_t)t->n_y, t->wanted, allowed, chain_scratch_floats(&t->d), t->parts,
         "const float *const o0[] = {0, NAMED(b0)}, *const o1[] = {0, NAMED(b1)}, *const o2[] = {0, NAMED(b2)};\n"
         "const float *const *const operands[] = {o0, o1, o2}, *const w[] = {NAMED(w0), NAMED(w1), NAMED(w2)};\n"
         "const I *const numbers_of[] = {NAMED(n0), NAMED(n1), NAMED(n2), NAMED(n3)};\n"
-        "for (int part = 0; part < %d; part++)\n"
-        "NAMED(run)(NAMED(x), w, NAMED(y), operands, numbers_of, NAMED(room), part, %d);\n"
-        "for (int i = 0; i < %lld; i++)\n"
-        "n_false += !(__builtin_fabsf(NAMED(y)[i] - NAMED(wanted)[i]) <= %gf);\nreturn n_false;\n}\n",
-        (long long)t->n_y, chain_scratch_floats(&t->d), t->parts, t->parts, (long long)t->n_y,
-        (double)ALLOWED * (1 + t->largest));
+        "NAMED(run)(NAMED(x), w, NAMED(y), operands, numbers_of, NAMED(scratch), part, parts);\n");
 }
 
-static void chains_run_on_aarch64(void **state)
+TEST(chains_run_on_aarch64)
 {
-    const struct machine machine = {.lanes = 4, .registers = 32};
-    struct random random = random_seed(22);
-    TEXT(text);
-    TEXT(calls);
-    if (!has_elsewhere())
-        skip();
+    ELSEWHERE(e);
     for (int i = 0; i < TRIALS; i++) {
         struct chain_trial t;
-        if (chain_trial_init(&t, &machine, &random)) {
-            add_chain(&text, &t, i, &random);
-            text_printf(&calls, " || chain_%d_fails()", i);
-        }
+        struct random random = random_of_trial(SEED_OF_CHAINS, 9, i);
+        if (chain_trial_init(&t, &machine, &random))
+            add_chain(&e, &t, &random);
         arena_free(&t.arena);
     }
-    assert_true(calls.count > 0);
-    assert_int_equal(run_elsewhere(&text, &calls), 0);
+    elsewhere_run(&e);
 }
 
 // --- loops -----------------------------------------------------------------------------------------------------------
@@ -533,8 +439,7 @@ static bool check_loop(struct programs *service, const struct machine *m, struct
         addresses[i] = t->memory[k.accesses.items[i].memory];
     if (is_taken) {
         float *z = t->memory[MOST_OPERANDS];
-        void *address = function_of(service, &text);
-        memcpy(&run, &address, sizeof run);
+        find_run(service, &text, &run);
         z[t->n_results] = 77;
         for (int part = 0; part < parts; part++)
             run(addresses, k.numbers.list.items, part, parts);
@@ -549,39 +454,27 @@ static bool check_loop(struct programs *service, const struct machine *m, struct
     return is_taken;
 }
 
-static void expect_loops(struct programs *service, const struct machine *machine, int k)
+static int try_loops(struct programs *service, const struct machine *m, int k)
 {
-    for (int i = 0; i < 2 * n_trials(TRIALS); i++) {
+    int n = 2 * n_trials(TRIALS), n_taken = 0;
+    for (int i = 0; i < 2 * n; i++) {
         TEXT(text);
         struct rows_kernel kernel = {0};
         struct loop_trial t;
-        struct random random = random_of_trial(SEED_OF_LOOPS, k, i);
+        struct random random = random_of_trial(SEED_OF_LOOPS, k, i % n);
         loop_trial_init(&t, &random);
-        if (rows_print(&text, &t.step, machine->lanes, &kernel))
+        if (i >= n)
+            n_taken += check_loop(service, m, &t, (int)one_to(&random, 3));
+        else if (rows_print(&text, &t.step, m->lanes, &kernel))
             programs_expect(service, text.chars);
         rows_kernel_free(&kernel);
         arena_free(&t.arena);
     }
+    assert_true(n_taken > 8);
+    return n_taken;
 }
 
-static void loops_compute_their_code(void **state)
+TEST(loops_compute_their_code)
 {
-    struct machine machines[4];
-    int n, n_taken = 0;
-    list_machines(machines, &n);
-    for (int k = 0; k < n && machines[k].is_here; k++) {
-        struct programs *service = open_service(&machines[k]);
-        expect_loops(service, &machines[k], k);
-        for (int i = 0; i < 2 * n_trials(TRIALS); i++) {
-            struct loop_trial t;
-            struct random random = random_of_trial(SEED_OF_LOOPS, k, i);
-            loop_trial_init(&t, &random);
-            n_taken += check_loop(service, &machines[k], &t, (int)one_to(&random, 3));
-            arena_free(&t.arena);
-        }
-        programs_close(service);
-    }
-    assert_true(n_taken > 8 || n == 0 || !machines[0].is_here);
+    on_machines_here(try_loops);
 }
-
-RUN_TESTS(TEST(chains_compute_their_stages), TEST(chains_run_on_aarch64), TEST(loops_compute_their_code))

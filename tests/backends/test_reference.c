@@ -22,7 +22,7 @@ static const struct {
     {-0.0, 0x8000, 0x8000},                    //
 };
 
-static void rounds_once_to_nearest_even(void **state)
+TEST(rounds_once_to_nearest_even)
 {
     for (size_t i = 0; i < COUNT_OF(roundings); i++) {
         uint16_t f16, bf16;
@@ -33,7 +33,7 @@ static void rounds_once_to_nearest_even(void **state)
     }
 }
 
-static void runs_a_graph(void **state)
+TEST(runs_a_graph)
 {
     static const char text[] =
         "(graph (let x (input 0) (f32 1 3)) (let w (weight 1) (f32 3 2)) (let i (input 2) (i64 2))"
@@ -57,5 +57,3 @@ static void runs_a_graph(void **state)
     assert_false(reference_run_graph(&g, 2, inputs, 2, weights, outputs, &a, &error));
     assert_string_equal(error.message, "input 2 has no value");
 }
-
-RUN_TESTS(TEST(rounds_once_to_nearest_even), TEST(runs_a_graph))

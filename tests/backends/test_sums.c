@@ -2,7 +2,6 @@
 // phases, steps that are negative, idle sums, factors, parts. Entries are small integers, so that all is exact; what is
 // no sum keeps the signs of zeros, too. Tensors stand row by row, or otherwise.
 #include "backends/generated/sums.h"
-#include "backends/programs/programs.h"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include "core/text/error.h"
@@ -135,9 +134,7 @@ static void check_run(struct trial *t, sums_run_fn *run, const int64_t *strides,
 static void check_case(struct programs *programs, const char *text, bool is_turned)
 {
     struct trial t;
-    struct text kernel = {0};
-    struct program program;
-    struct error error;
+    TEXT(kernel);
     sums_run_fn *run;
     trial_init(&t, text);
     const int64_t **strides = arena_array(&t.arena, const int64_t *, t.d.n_inputs + 1);
@@ -146,80 +143,59 @@ static void check_case(struct programs *programs, const char *text, bool is_turn
     strides[t.d.n_inputs] = is_turned ? turned_strides(&t, definition_output(&t.d, 0)) : NULL;
     if (!sums_print(&kernel, &t.d, strides, &t.arena))
         fail_msg("there is no kernel of\n%s", text);
-    const char *chars = kernel.chars;
-    if (!programs_find(programs, chars, &program, &error))
-        fail_msg("%s\n%s", error.message, chars);
-    void *address = program_function(&program, "run");
-    memcpy(&run, &address, sizeof run);
+    find_run(programs, &kernel, &run);
     for (int parts = 1; parts <= 3; parts++)
         check_run(&t, run, strides[t.d.n_inputs], parts, strstr(text, "sum(") != NULL);
-    text_free(&kernel);
     trial_free(&t);
 }
 
-static void kernels_compute_what_definitions_say(void **state)
+static int try_cases(struct programs *service, const struct machine *m, int number)
 {
-    struct machine machines[4];
-    int n;
-    list_machines(machines, &n);
-    for (int i = 0; i < n; i++) {
-        struct programs *programs = machines[i].is_here ? open_service(&machines[i]) : NULL;
-        for (size_t k = 0; programs && k < COUNT_OF(cases); k++)
-            for (int way = 0; way < 2; way++)
-                check_case(programs, cases[k], way);
-        if (programs)
-            programs_close(programs);
-    }
+    for (size_t k = 0; k < COUNT_OF(cases); k++)
+        for (int way = 0; way < 2; way++)
+            check_case(service, cases[k], way);
+    return 1;
 }
 
-static void add_case(struct text *text, struct trial *t, int number)
+TEST(kernels_compute_what_definitions_say)
+{
+    on_machines_here(try_cases);
+}
+
+static void add_case(struct elsewhere *e, struct trial *t)
 {
     int64_t n = type_elements(definition_output(&t->d, 0));
-    double *expected = arena_array(&t->arena, double, n);
-    float *wanted = arena_array(&t->arena, float, n);
-    evaluate_f64(&t->d, t->wide, &expected, &t->arena);
-    for (int64_t i = 0; i < n; i++)
-        wanted[i] = (float)expected[i];
-    text_printf(text, "#undef NAMED\n#define NAMED(name) case_%d_##name\n", number);
-    assert_true(sums_print(text, &t->d, NULL, &t->arena));
-    add_floats(text, "wanted", wanted, (size_t)n);
+    double *wanted = arena_array(&t->arena, double, n), *allowed = arena_array(&t->arena, double, n);
+    evaluate_f64(&t->d, t->wide, &wanted, &t->arena);
+    elsewhere_begin_trial(e);
+    assert_true(sums_print(&e->text, &t->d, NULL, &t->arena));
     for (int i = 0; i < 2; i++)
-        add_floats(text, i ? "x1" : "x0", t->narrow[i % t->d.n_inputs],
+        add_floats(e, i ? "x1" : "x0", t->narrow[i % t->d.n_inputs],
                    (size_t)type_elements(&t->d.inputs[i % t->d.n_inputs]));
-    text_printf(text,
-                "static float NAMED(y)[%lld];\nint NAMED(fails)(void)\n{\nint n_false = 0;\n"
-                "const float *const x[] = {NAMED(x0), NAMED(x1)};\nfor (int part = 0; part < 3; part++)\n"
-                "NAMED(run)(x, NAMED(y), part, 3);\nfor (int i = 0; i < %lld; i++)\n"
-                "n_false += NAMED(y)[i] != NAMED(wanted)[i];\nreturn n_false;\n}\n",
-                (long long)n, (long long)n);
+    elsewhere_end_trial(e, (size_t)n, wanted, allowed, 0, 3,
+                        "const float *const x[] = {NAMED(x0), NAMED(x1)};\nNAMED(run)(x, NAMED(y), part, parts);\n");
 }
 
-static void kernels_run_on_aarch64(void **state)
+TEST(kernels_run_on_aarch64)
 {
-    TEXT(text);
-    TEXT(calls);
-    if (!has_elsewhere())
-        skip();
+    ELSEWHERE(e);
+    assert_true(machine.lanes == 4);
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct trial t;
         trial_init(&t, cases[i]);
-        add_case(&text, &t, (int)i);
-        text_printf(&calls, " || case_%zu_fails()", i);
+        add_case(&e, &t);
         trial_free(&t);
     }
-    assert_int_equal(run_elsewhere(&text, &calls), 0);
+    elsewhere_run(&e);
 }
 
-static void other_definitions_have_none(void **state)
+TEST(other_definitions_have_none)
 {
     for (size_t i = 0; i < COUNT_OF(others); i++) {
         struct trial t;
-        struct text kernel = {0};
+        TEXT(kernel);
         trial_init(&t, others[i]);
         assert_false(sums_print(&kernel, &t.d, NULL, &t.arena));
-        text_free(&kernel);
         trial_free(&t);
     }
 }
-
-RUN_TESTS(TEST(kernels_compute_what_definitions_say), TEST(kernels_run_on_aarch64), TEST(other_definitions_have_none))

@@ -215,7 +215,7 @@ static bool library_has_winograd(void)
     return major == 2 && onednn_block_of_channels() == 16;
 }
 
-static void all_ways_agree_with_the_reference(void **state)
+TEST(all_ways_agree_with_the_reference)
 {
     size_t n = 0;
     for (int threads = 1; threads <= 2; threads++) {
@@ -249,7 +249,7 @@ static bool is_listed(struct backend *b, const char *text, const char *choice)
 
 // Weights are read once for all 16 tiles of an image of 14x14, and for 25 of one of 20x20; 36 are no more than several
 // small blocks.
-static void small_images_may_be_one_block(void **state)
+TEST(small_images_may_be_one_block)
 {
     static const char *const models[] = {"(graph (let x (input 0) (f32 1 16 14 14)) (let w (weight 0) (f32 16 16 3 3)) "
                                          "(let c (conv :pad 1 1 1 1 x w)) (output c))",
@@ -266,7 +266,7 @@ static void small_images_may_be_one_block(void **state)
     backend_close(b);
 }
 
-static void schedules_of_spaces_agree_with_the_reference(void **state)
+TEST(schedules_of_spaces_agree_with_the_reference)
 {
     size_t n = 0;
     struct backend *b = open_device(1, 1e-5);
@@ -303,7 +303,7 @@ static size_t count_prepared_by(struct backend *b, const struct graph *g, const 
 }
 
 // Files may name any choice for any step: what cannot run so runs in its standard way. Each choice at a third of the graphs.
-static void choices_that_cannot_be_had_do_no_harm(void **state)
+TEST(choices_that_cannot_be_had_do_no_harm)
 {
     static const char *const wrong[] = {"winograd",
                                         "winograd 9",
@@ -335,7 +335,7 @@ static void choices_that_cannot_be_had_do_no_harm(void **state)
 }
 
 // The window has forms for tiles of two results and none for four.
-static void tiles_without_a_form_do_no_harm(void **state)
+TEST(tiles_without_a_form_do_no_harm)
 {
     static const char *const models[] = {"(graph (let x (input 0) (f32 1 16 14 14)) (let w (weight 0) (f32 16 16 7 7)) "
                                          "(let c (conv :pad 3 3 3 3 x w)) (output c))",
@@ -352,7 +352,7 @@ static void tiles_without_a_form_do_no_harm(void **state)
 }
 
 // Products and convolutions of 1x1 of many channels have tiles, too, though the library is at its best there.
-static void products_of_many_channels_have_tiles(void **state)
+TEST(products_of_many_channels_have_tiles)
 {
     static const char *const models[] = {
         "(graph (let x (input 0) (f32 64 256)) (let w (weight 0) (f32 256 256)) (let y (matmul x w)) (output y))",
@@ -387,7 +387,7 @@ static size_t count_concatenating(struct backend *b, const struct graph *g, cons
     return n;
 }
 
-static void parts_are_written_in_place(void **state)
+TEST(parts_are_written_in_place)
 {
     static const size_t copies_left[COUNT_OF(graphs_with_parts)] = {0, 0, 2, 1, 1, 2};
     for (int threads = 1; threads <= 2; threads++) {
@@ -496,7 +496,7 @@ static void take_back(struct four *f, const struct step *step)
 }
 
 // The faster way is taken that loses no more than a model may.
-static void errors_stay_within_what_is_allowed(void **state)
+TEST(errors_stay_within_what_is_allowed)
 {
     struct four f;
     plan_four(&f, 1e-5);
@@ -512,7 +512,7 @@ static void errors_stay_within_what_is_allowed(void **state)
 }
 
 // Steps of one text are taken back together, and stay so when costs are looked up anew.
-static void what_is_taken_back_stays_exact(void **state)
+TEST(what_is_taken_back_stays_exact)
 {
     struct four f;
     plan_four(&f, 1e-5);
@@ -529,7 +529,7 @@ static void what_is_taken_back_stays_exact(void **state)
 }
 
 // A way that is no faster is not taken; nor is what nobody has measured.
-static void only_gains_are_taken(void **state)
+TEST(only_gains_are_taken)
 {
     struct four f;
     plan_four(&f, 1e-5);
@@ -542,7 +542,7 @@ static void only_gains_are_taken(void **state)
 }
 
 // The least of both kinds is what a step may cost, and the sum is that of what was chosen.
-static void estimates_are_sums_of_what_is_chosen(void **state)
+TEST(estimates_are_sums_of_what_is_chosen)
 {
     struct four f;
     struct estimate sum = {0};
@@ -608,7 +608,7 @@ static size_t check_rows(struct backend *b, const char *text)
     return n;
 }
 
-static void generated_rows_agree_with_the_reference(void **state)
+TEST(generated_rows_agree_with_the_reference)
 {
     size_t n = 0;
     for (int threads = 1; threads <= 2; threads++) {
@@ -624,7 +624,7 @@ static void generated_rows_agree_with_the_reference(void **state)
 
 // --- measuring -------------------------------------------------------------------------------------------------------
 
-static void measured_errors_are_those_of_the_kernel(void **state)
+TEST(measured_errors_are_those_of_the_kernel)
 {
     struct four f;
     struct error error = {0};
@@ -641,7 +641,7 @@ static void measured_errors_are_those_of_the_kernel(void **state)
     free_four(&f);
 }
 
-static void both_kinds_are_measured_once(void **state)
+TEST(both_kinds_are_measured_once)
 {
     struct four f;
     struct error error = {0};
@@ -685,7 +685,7 @@ static bool pretend_to_measure(struct backend *b, const struct plan *plan, const
     return true;
 }
 
-static void near_steps_choose_alike(void **state)
+TEST(near_steps_choose_alike)
 {
     static const char two[] =
         "(graph (let x (input 0) (f32 1 16 8 8)) (let u (weight 0) (f32 16 16 3 3)) (let v (weight 1) (f32 16 16 3 3))"
@@ -710,11 +710,3 @@ static void near_steps_choose_alike(void **state)
     assert_true(n == 2 && seen[0] > 1 && seen[1] == 1 && asked.known_error == 1e-7);
     backend_close(b);
 }
-
-RUN_TESTS(TEST(all_ways_agree_with_the_reference), TEST(small_images_may_be_one_block),
-          TEST(schedules_of_spaces_agree_with_the_reference), TEST(parts_are_written_in_place),
-          TEST(choices_that_cannot_be_had_do_no_harm), TEST(tiles_without_a_form_do_no_harm),
-          TEST(products_of_many_channels_have_tiles), TEST(errors_stay_within_what_is_allowed),
-          TEST(what_is_taken_back_stays_exact), TEST(only_gains_are_taken), TEST(estimates_are_sums_of_what_is_chosen),
-          TEST(generated_rows_agree_with_the_reference), TEST(measured_errors_are_those_of_the_kernel),
-          TEST(both_kinds_are_measured_once), TEST(near_steps_choose_alike))

@@ -107,7 +107,7 @@ static void close_session(struct session *s)
     arena_free(&s->arena);
 }
 
-static void sessions_run_at_once_on_their_callers_threads(void **state)
+TEST(sessions_run_at_once_on_their_callers_threads)
 {
     struct session sessions[SESSIONS] = {0}, alone = {0};
     pthread_t threads[SESSIONS];
@@ -141,13 +141,13 @@ static void expect_no_workers(bool is_guest, int threads)
 }
 
 // Without a compiler the library's threads do most of the work, and no others shall stand beside them.
-static void who_is_no_guest_runs_on_threads_of_his_own(void **state)
+TEST(who_is_no_guest_runs_on_threads_of_his_own)
 {
     expect_no_workers(false, WORKERS);
 }
 
 // The library's steps are not cut into parts, either: what one thread takes would seem to be a part of it.
-static void one_thread_of_a_guest_asks_nobody(void **state)
+TEST(one_thread_of_a_guest_asks_nobody)
 {
     expect_no_workers(true, 1);
 }
@@ -198,7 +198,7 @@ static struct backend *open_hasty(void)
 }
 
 // Else what was measured for a fifth of its time would be believed for ever.
-static void what_is_measured_in_haste_is_doubtful(void **state)
+TEST(what_is_measured_in_haste_is_doubtful)
 {
     struct backend *b = open_hasty();
     struct counted counted = count_steps(b, graph_text);
@@ -212,7 +212,7 @@ static void what_is_measured_in_haste_is_doubtful(void **state)
 
 // A step as large again of the same kind takes as long again, more where the smaller ones are a chain, which is not
 // looked for when it is late; what has another stride is another kind.
-static void what_is_late_takes_as_long_as_what_is_like_it(void **state)
+TEST(what_is_late_takes_as_long_as_what_is_like_it)
 {
     struct backend *b = open_hasty();
     double seconds = count_steps(b, CONV("1", "20")).seconds;
@@ -228,7 +228,7 @@ static void what_is_late_takes_as_long_as_what_is_like_it(void **state)
 
 // A guest has a time by which it is to be ready: what is not known then is measured in the standard way, and doubted where
 // there are others, for the next time to do better.
-static void steps_have_one_way_when_it_is_late(void **state)
+TEST(steps_have_one_way_when_it_is_late)
 {
     struct backend_options options = {.threads = WORKERS, .cost_file = "", .is_guest = true, .seconds_per_step = 1e-5};
     struct error error = {0};
@@ -244,7 +244,3 @@ static void steps_have_one_way_when_it_is_late(void **state)
     graph_free(&graph);
     arena_free(&arena);
 }
-
-RUN_TESTS(TEST(sessions_run_at_once_on_their_callers_threads), TEST(who_is_no_guest_runs_on_threads_of_his_own),
-          TEST(one_thread_of_a_guest_asks_nobody), TEST(what_is_measured_in_haste_is_doubtful),
-          TEST(what_is_late_takes_as_long_as_what_is_like_it), TEST(steps_have_one_way_when_it_is_late))

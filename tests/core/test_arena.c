@@ -10,7 +10,7 @@ static int __asan_address_is_poisoned(const volatile void *address)
 }
 #endif
 
-static void alignment_is_kept(void **state)
+TEST(alignment_is_kept)
 {
     ARENA(a);
     for (size_t round = 0; round < 200; round++)
@@ -21,7 +21,7 @@ static void alignment_is_kept(void **state)
         }
 }
 
-static void copies_are_copies(void **state)
+TEST(copies_are_copies)
 {
     ARENA(a);
     const int numbers[] = {3, 1, 4, 1, 5};
@@ -37,7 +37,7 @@ static void copies_are_copies(void **state)
 }
 
 // A model's packed weights, each in a block of its own that doubles, left a rest in each.
-static void what_is_reserved_lies_in_one_piece(void **state)
+TEST(what_is_reserved_lies_in_one_piece)
 {
     enum { N = 64, SIZE = 100000 };
     ARENA(a);
@@ -51,7 +51,7 @@ static void what_is_reserved_lies_in_one_piece(void **state)
     arena_reserve(&a, 1);
 }
 
-static void a_large_request_gets_its_own_block(void **state)
+TEST(a_large_request_gets_its_own_block)
 {
     struct arena a;
     arena_init(&a);
@@ -68,7 +68,7 @@ static void a_large_request_gets_its_own_block(void **state)
 }
 
 // Requests of many sizes, none of which fits into what the ones before left.
-static void kept_blocks_do_not_pile_up(void **state)
+TEST(kept_blocks_do_not_pile_up)
 {
     ARENA(a);
     arena_string(&a, "kept");
@@ -83,7 +83,7 @@ static void kept_blocks_do_not_pile_up(void **state)
     assert_int_equal(arena_used(&a), sizeof "kept");
 }
 
-static void release_gives_the_same_memory_again(void **state)
+TEST(release_gives_the_same_memory_again)
 {
     ARENA(a);
     arena_string(&a, "kept");
@@ -104,7 +104,7 @@ static void release_gives_the_same_memory_again(void **state)
     }
 }
 
-static void a_mark_of_an_empty_arena_releases_everything(void **state)
+TEST(a_mark_of_an_empty_arena_releases_everything)
 {
     ARENA(a);
     struct arena_mark mark = arena_mark(&a);
@@ -115,7 +115,7 @@ static void a_mark_of_an_empty_arena_releases_everything(void **state)
     assert_ptr_equal(arena_alloc(&a, 8, 8), first);
 }
 
-static void kept_blocks_too_small_are_passed_by(void **state)
+TEST(kept_blocks_too_small_are_passed_by)
 {
     ARENA(a);
     arena_alloc(&a, 8, 8);
@@ -139,7 +139,7 @@ static void leave(size_t size)
 }
 
 // Half of all memory, twice which is no small number.
-static void what_no_block_has_room_for_is_refused(void **state)
+TEST(what_no_block_has_room_for_is_refused)
 {
     ARENA(a);
     mem_set_out_of_memory(leave);
@@ -171,7 +171,7 @@ static void check_no_piece_is_accessible(const struct piece *pieces, size_t n)
 }
 
 // Random allocations, marks and releases; the pieces that are alive must never be touched by anything else.
-static void pieces_never_overlap(void **state)
+TEST(pieces_never_overlap)
 {
     struct random r = random_seed(11);
     ARENA(a);
@@ -210,7 +210,7 @@ static size_t used_in_block(struct arena *a, size_t size)
     return arena_used(a);
 }
 
-static void a_mark_of_a_block_ends_with_it(void **state)
+TEST(a_mark_of_a_block_ends_with_it)
 {
     ARENA(arena);
     arena_alloc(&arena, 100, 1);
@@ -219,9 +219,3 @@ static void a_mark_of_a_block_ends_with_it(void **state)
     assert_int_equal(used_in_block(&arena, 100000), 100100);
     assert_int_equal(arena_used(&arena), 100);
 }
-
-RUN_TESTS(TEST(a_mark_of_a_block_ends_with_it), TEST(alignment_is_kept), TEST(copies_are_copies),
-          TEST(what_is_reserved_lies_in_one_piece), TEST(a_large_request_gets_its_own_block),
-          TEST(kept_blocks_do_not_pile_up), TEST(release_gives_the_same_memory_again),
-          TEST(a_mark_of_an_empty_arena_releases_everything), TEST(kept_blocks_too_small_are_passed_by),
-          TEST(what_no_block_has_room_for_is_refused), TEST(pieces_never_overlap))

@@ -25,7 +25,7 @@ static int compare(const void *a, const void *b)
 
 // Linking at the start has touched most names of the libraries: that is gone, and code and constants are read
 // again.
-static void code_comes_again_when_it_is_needed(void **state)
+TEST(code_comes_again_when_it_is_needed)
 {
     int numbers[] = {3, 1, 2};
     long before = resident_kibibytes();
@@ -49,7 +49,7 @@ static char *map_own_program(size_t bytes)
 }
 
 // As a debugger's breakpoints, and what patches code that runs.
-static void changed_code_stays(void **state)
+TEST(changed_code_stays)
 {
     size_t bytes = 2 * (size_t)sysconf(_SC_PAGESIZE);
     char *changed = map_own_program(bytes), *same = map_own_program(bytes);
@@ -64,5 +64,3 @@ static void changed_code_stays(void **state)
     munmap(changed, bytes);
     munmap(same, bytes);
 }
-
-RUN_TESTS(TEST(code_comes_again_when_it_is_needed), TEST(changed_code_stays))

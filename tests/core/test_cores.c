@@ -30,7 +30,7 @@ static int quota_of(const char *text)
     return quota;
 }
 
-static void reads_quotas(void **state)
+TEST(reads_quotas)
 {
     assert_int_equal(quota_of("max 100000\n"), 0);
     assert_int_equal(quota_of("400000 100000\n"), 4);
@@ -42,7 +42,7 @@ static void reads_quotas(void **state)
 }
 
 // The least of a group and those above it; the root of all has no file.
-static void follows_groups_up(void **state)
+TEST(follows_groups_up)
 {
     struct temporary_folder root = {0};
     char outer[400], inner[420];
@@ -66,7 +66,7 @@ static void follows_groups_up(void **state)
     temporary_folder_remove(&root);
 }
 
-static void reads_the_first_version(void **state)
+TEST(reads_the_first_version)
 {
     struct temporary_folder root = {0};
     assert_true(temporary_folder_make(&root, NULL));
@@ -78,7 +78,7 @@ static void reads_the_first_version(void **state)
     temporary_folder_remove(&root);
 }
 
-static void respects_affinity(void **state)
+TEST(respects_affinity)
 {
     cpu_set_t all, one;
     assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
@@ -91,5 +91,3 @@ static void respects_affinity(void **state)
     assert_int_equal(cores_available(), 1);
     sched_setaffinity(0, sizeof all, &all);
 }
-
-RUN_TESTS(TEST(reads_quotas), TEST(follows_groups_up), TEST(reads_the_first_version), TEST(respects_affinity))

@@ -11,19 +11,6 @@
 
 static char folder[64];
 
-static int make_folder(void **state)
-{
-    strcpy(folder, "/tmp/taso-file-XXXXXX");
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
-}
-
 static const char *path_of(const char *name)
 {
     static char path[256];
@@ -41,9 +28,16 @@ static size_t files_in_folder(void)
     return count;
 }
 
+static int remove_folder(void)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    return system(command);
+}
+
 static void empty_folder(void)
 {
-    remove_folder(NULL);
+    assert_int_equal(remove_folder(), 0);
     assert_int_equal(mkdir(folder, 0700), 0);
 }
 
@@ -76,7 +70,7 @@ static unsigned mode_of(const char *path)
     return status.st_mode & 07777;
 }
 
-static void writes_what_it_is_given(void **state)
+TEST(writes_what_it_is_given)
 {
     static const size_t sizes[] = {0, 1, 4095, (1 << 18) - 1, 1 << 18, (1 << 18) + 1, 3000000};
     struct random r = random_seed(9);
@@ -101,7 +95,7 @@ static void writes_what_it_is_given(void **state)
     mem_free(bytes, 3000000);
 }
 
-static void abandoning_leaves_the_old_file(void **state)
+TEST(abandoning_leaves_the_old_file)
 {
     struct file_writer w;
     struct error error;
@@ -117,7 +111,7 @@ static void abandoning_leaves_the_old_file(void **state)
 }
 
 // Until a file is committed nothing of it is seen, as of a program that is killed; its name may still be chosen.
-static void a_synchronized_file_has_no_name_yet(void **state)
+TEST(a_synchronized_file_has_no_name_yet)
 {
     struct file_writer w;
     struct error error;
@@ -132,7 +126,7 @@ static void a_synchronized_file_has_no_name_yet(void **state)
     assert_int_equal(files_in_folder(), 1);
 }
 
-static void modes_are_sensible(void **state)
+TEST(modes_are_sensible)
 {
     struct error error;
     mode_t old_mask = umask(027);
@@ -145,7 +139,7 @@ static void modes_are_sensible(void **state)
     umask(old_mask);
 }
 
-static void links_stay_links(void **state)
+TEST(links_stay_links)
 {
     struct error error;
     struct stat status;
@@ -158,7 +152,7 @@ static void links_stay_links(void **state)
     check_content(path_of("target"), "new", 3);
 }
 
-static void two_writers_of_one_file_do_not_meet(void **state)
+TEST(two_writers_of_one_file_do_not_meet)
 {
     struct file_writer one, two;
     struct error error;
@@ -174,7 +168,7 @@ static void two_writers_of_one_file_do_not_meet(void **state)
     assert_int_equal(files_in_folder(), 1);
 }
 
-static void impossible_targets_are_errors(void **state)
+TEST(impossible_targets_are_errors)
 {
     char missing[128];
     struct error error;
@@ -192,7 +186,7 @@ static void impossible_targets_are_errors(void **state)
     assert_int_equal(files_in_folder(), 0);
 }
 
-static void a_full_device_is_an_error(void **state)
+TEST(a_full_device_is_an_error)
 {
     struct error error;
     if (access("/dev/full", W_OK) != 0)
@@ -203,7 +197,7 @@ static void a_full_device_is_an_error(void **state)
     assert_int_equal(access("/dev/full", F_OK), 0);
 }
 
-static void devices_are_written_and_not_replaced(void **state)
+TEST(devices_are_written_and_not_replaced)
 {
     struct error error;
     struct stat status;
@@ -212,7 +206,7 @@ static void devices_are_written_and_not_replaced(void **state)
     assert_true(S_ISCHR(status.st_mode));
 }
 
-static void a_disk_that_fills_up_leaves_nothing(void **state)
+TEST(a_disk_that_fills_up_leaves_nothing)
 {
     static const char block[100000];
     struct file_writer w;
@@ -245,7 +239,7 @@ static void refuse(const char *path, const char *reason)
     }
 }
 
-static void only_regular_files_are_opened(void **state)
+TEST(only_regular_files_are_opened)
 {
     empty_folder();
     refuse(path_of("absent"), "cannot open: No such file or directory");
@@ -255,7 +249,7 @@ static void only_regular_files_are_opened(void **state)
     refuse(path_of("pipe"), "is not a regular file");
 }
 
-static void what_was_read_stays_when_the_file_is_cut_short(void **state)
+TEST(what_was_read_stays_when_the_file_is_cut_short)
 {
     static char ones[40000];
     struct file_map map;
@@ -281,7 +275,7 @@ static void read_what_was_cut_short(const char *path, int out)
     _exit(byte ? EXIT_INTERNAL : EXIT_DONE);
 }
 
-static void a_map_that_is_cut_short_is_a_bad_file(void **state)
+TEST(a_map_that_is_cut_short_is_a_bad_file)
 {
     static const char zeros[40000];
     char said[1000] = "";
@@ -302,7 +296,7 @@ static void a_map_that_is_cut_short_is_a_bad_file(void **state)
     assert_non_null(strstr(said, "/model: was cut short while it was read\n"));
 }
 
-static void locks_survive_a_replacement(void **state)
+TEST(locks_survive_a_replacement)
 {
     struct file_lock lock;
     struct error error;
@@ -327,7 +321,7 @@ static void locks_survive_a_replacement(void **state)
     assert_int_equal(lock.fd, -1);
 }
 
-static void the_cache_folder_is_made(void **state)
+TEST(the_cache_folder_is_made)
 {
     char path[256], small[8], wanted[128];
     empty_folder();
@@ -351,22 +345,9 @@ static void the_cache_folder_is_made(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(writes_what_it_is_given),
-        TEST(abandoning_leaves_the_old_file),
-        TEST(a_synchronized_file_has_no_name_yet),
-        TEST(modes_are_sensible),
-        TEST(links_stay_links),
-        TEST(two_writers_of_one_file_do_not_meet),
-        TEST(impossible_targets_are_errors),
-        TEST(a_full_device_is_an_error),
-        TEST(devices_are_written_and_not_replaced),
-        TEST(a_disk_that_fills_up_leaves_nothing),
-        TEST(only_regular_files_are_opened),
-        TEST(what_was_read_stays_when_the_file_is_cut_short),
-        TEST(a_map_that_is_cut_short_is_a_bad_file),
-        TEST(locks_survive_a_replacement),
-        TEST(the_cache_folder_is_made),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    strcpy(folder, "/tmp/taso-file-XXXXXX");
+    if (!mkdtemp(folder))
+        return 1;
+    int failed = tests_run();
+    return remove_folder() || failed;
 }

@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void counts_what_is_in_use(void **state)
+TEST(counts_what_is_in_use)
 {
     size_t before = mem_in_use();
     char *block = mem_alloc(100);
@@ -15,7 +15,7 @@ static void counts_what_is_in_use(void **state)
     assert_int_equal(mem_in_use(), before);
 }
 
-static void nothing_is_null(void **state)
+TEST(nothing_is_null)
 {
     assert_null(mem_alloc(0));
     assert_null(mem_alloc_zero(0));
@@ -25,7 +25,7 @@ static void nothing_is_null(void **state)
     assert_null(mem_resize(block, 8, 0));
 }
 
-static void zeroed_blocks_are_zero(void **state)
+TEST(zeroed_blocks_are_zero)
 {
     static const char zeros[4096];
     char *block = mem_alloc_zero(sizeof zeros);
@@ -42,7 +42,7 @@ static void leave_with_size(size_t size)
     longjmp(after_failure, 1);
 }
 
-static void impossible_sizes_reach_the_hook(void **state)
+TEST(impossible_sizes_reach_the_hook)
 {
     static const size_t sizes[] = {SIZE_MAX, (size_t)PTRDIFF_MAX + 1};
     mem_set_out_of_memory(leave_with_size);
@@ -56,7 +56,7 @@ static void impossible_sizes_reach_the_hook(void **state)
     mem_set_out_of_memory(NULL);
 }
 
-static void a_limit_bounds_what_is_in_use(void **state)
+TEST(a_limit_bounds_what_is_in_use)
 {
     enum { LIMIT = 1 << 20 };
     size_t before = mem_in_use();
@@ -86,7 +86,7 @@ static void a_limit_bounds_what_is_in_use(void **state)
     assert_int_equal(mem_in_use(), before);
 }
 
-static void a_limit_of_the_process_bounds_what_is_available(void **state)
+TEST(a_limit_of_the_process_bounds_what_is_available)
 {
     enum { ROOM = 64 << 20 };
     assert_in_range(mem_available(), 1, SIZE_MAX);
@@ -107,13 +107,13 @@ static void a_limit_of_the_process_bounds_what_is_available(void **state)
     assert_true(WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 77));
 }
 
-static void sums_that_do_not_fit_are_no_small_numbers(void **state)
+TEST(sums_that_do_not_fit_are_no_small_numbers)
 {
     assert_true(mem_sum(SIZE_MAX, 1) == SIZE_MAX && mem_sum(SIZE_MAX / 2 + 1, SIZE_MAX / 2 + 1) == SIZE_MAX);
     assert_true(mem_sum(SIZE_MAX, 0) == SIZE_MAX && mem_sum(2, 3) == 5);
 }
 
-static void products_that_do_not_fit_are_no_small_blocks(void **state)
+TEST(products_that_do_not_fit_are_no_small_blocks)
 {
     volatile size_t huge = SIZE_MAX / 4 + 2;
     assert_int_equal(mem_product(huge, 4), SIZE_MAX);
@@ -129,14 +129,14 @@ static void products_that_do_not_fit_are_no_small_blocks(void **state)
     mem_set_out_of_memory(NULL);
 }
 
-static void peak_is_known_and_plausible(void **state)
+TEST(peak_is_known_and_plausible)
 {
     size_t peak = mem_peak_resident();
     assert_true(peak > 100 << 10);
     assert_true(peak < (size_t)64 << 30);
 }
 
-static void vectors_keep_their_items_as_they_grow(void **state)
+TEST(vectors_keep_their_items_as_they_grow)
 {
     VEC(uint64_t) v = {0};
     for (uint64_t i = 0; i < 10000; i++) {
@@ -154,7 +154,7 @@ static void vectors_keep_their_items_as_they_grow(void **state)
     assert_int_equal(v.capacity, 0);
 }
 
-static void vectors_reserve_what_is_asked(void **state)
+TEST(vectors_reserve_what_is_asked)
 {
     VEC(struct { char name[24]; }) v = {0};
     vec_reserve(&v, 1000);
@@ -172,7 +172,7 @@ static bool has_smaller_key(const void *context, const void *a, const void *b)
 }
 
 // Places in a table of keys that are all different: each comes when all smaller ones are gone.
-static void heaps_give_what_stands_before_all_others(void **state)
+TEST(heaps_give_what_stands_before_all_others)
 {
     enum { N = 300 };
     struct random r = random_seed(3);
@@ -196,7 +196,7 @@ static void heaps_give_what_stands_before_all_others(void **state)
     vec_free(&v);
 }
 
-static void heaps_are_made_of_anything(void **state)
+TEST(heaps_are_made_of_anything)
 {
     VEC(uint16_t) v = {0};
     uint32_t keys[50];
@@ -228,7 +228,7 @@ static int leave(int way)
     return (int)(vec.items[0] + vec.items[1]);
 }
 
-static void what_is_local_ends_with_its_block(void **state)
+TEST(what_is_local_ends_with_its_block)
 {
     const int expected[] = {2, 7, 7};
     size_t before = mem_in_use();
@@ -244,7 +244,7 @@ static bool is_asked(int *n_asked, bool answer)
     return answer;
 }
 
-static void questions_of_all_items_end_with_the_one_that_decides(void **state)
+TEST(questions_of_all_items_end_with_the_one_that_decides)
 {
     static const int items[] = {4, 7, 7, 1};
     int n_asked = 0;
@@ -260,11 +260,3 @@ static void questions_of_all_items_end_with_the_one_that_decides(void **state)
     assert_int_equal(COUNT(size_t, i, 4, items[i] & 6), 3);
     assert_true(ANY(int, i, 4, ALL(int, k, 4, items[i] >= items[k])));
 }
-
-RUN_TESTS(TEST(questions_of_all_items_end_with_the_one_that_decides), TEST(what_is_local_ends_with_its_block),
-          TEST(counts_what_is_in_use), TEST(nothing_is_null), TEST(zeroed_blocks_are_zero),
-          TEST(impossible_sizes_reach_the_hook), TEST(products_that_do_not_fit_are_no_small_blocks),
-          TEST(sums_that_do_not_fit_are_no_small_numbers), TEST(a_limit_bounds_what_is_in_use),
-          TEST(a_limit_of_the_process_bounds_what_is_available), TEST(peak_is_known_and_plausible),
-          TEST(vectors_keep_their_items_as_they_grow), TEST(vectors_reserve_what_is_asked),
-          TEST(heaps_give_what_stands_before_all_others), TEST(heaps_are_made_of_anything))

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static void errors_are_one_safe_line(void **state)
+TEST(errors_are_one_safe_line)
 {
     static const struct {
         const char *file;
@@ -45,7 +45,7 @@ static void errors_are_one_safe_line(void **state)
     }
 }
 
-static void long_texts_are_cut_in_the_right_place(void **state)
+TEST(long_texts_are_cut_in_the_right_place)
 {
     struct error error;
     char path[1000], message[2000];
@@ -61,7 +61,7 @@ static void long_texts_are_cut_in_the_right_place(void **state)
     assert_int_equal(strlen(error.message), sizeof error.message - 1);
 }
 
-static void an_error_can_quote_itself(void **state)
+TEST(an_error_can_quote_itself)
 {
     struct error error;
     error_set(&error, "inner.bin", 2, 3, "too short");
@@ -70,7 +70,7 @@ static void an_error_can_quote_itself(void **state)
     assert_string_equal(error.message, "weight w: too short");
 }
 
-static void logs_by_level(void **state)
+TEST(logs_by_level)
 {
     static const char *const expected[] = {
         "",
@@ -93,7 +93,7 @@ static void logs_by_level(void **state)
 }
 
 // The clock goes on: what is told in minutes is half of one away from the next.
-static void progress_is_quiet_and_then_speaks(void **state)
+TEST(progress_is_quiet_and_then_speaks)
 {
     static const char wanted[] = "searching:   0 %\nsearching:  25 %, about 3 h 00 min left  best 2.5 ms\n"
                                  "searching:  50 %, about 4 h 00 min left\nsearching:  50 %, about 2 h 30 min left\n";
@@ -133,7 +133,7 @@ static void show(struct progress *p, uint64_t done)
     progress_update(p, done, NULL);
 }
 
-static void what_is_left_of_a_job_only_falls(void **state)
+TEST(what_is_left_of_a_job_only_falls)
 {
     static const char wanted[] = "one:  25 %, about 3 h 00 min left in all\none:  20 %, about 3 h 00 min left in all\n"
                                  "two:  50 %, about 1 h 50 min left in all\n"
@@ -205,7 +205,7 @@ static const double recorded_searches[][3] = {
     {0, 0, 0},
 };
 
-static void what_is_left_follows_recorded_searches(void **state)
+TEST(what_is_left_follows_recorded_searches)
 {
     const double repeats = 1.5, of_repeats = 3;   // steady work of other turns like it
     for (size_t i = 0, end; i < COUNT_OF(recorded_searches); i = end + 1) {
@@ -222,7 +222,7 @@ static void what_is_left_follows_recorded_searches(void **state)
     assert_true(progress_seconds_left(0.25, 10, 0, 0) == 30 && progress_seconds_left(0.25, 10, 10, 5) == 10);
 }
 
-static void clocks_run_forward(void **state)
+TEST(clocks_run_forward)
 {
     double wall = clock_seconds(), cpu = clock_cpu_seconds();
     for (volatile int i = 0; i < 3000000; i++)
@@ -300,7 +300,7 @@ static int first_asks_and_second_ends(void)
 }
 
 // A busy machine may take so long between the two in a row that they are no longer one request.
-static void the_first_signal_asks_and_the_second_ends(void **state)
+TEST(the_first_signal_asks_and_the_second_ends)
 {
     int ended_by = SIGTERM;
     for (int i = 0; i < 50 && ended_by == SIGTERM; i++)
@@ -323,7 +323,7 @@ static int end_of_copy(bool is_by_itself)
     return waitpid(copy, &status, 0) == copy ? status : -1;
 }
 
-static void copies_end_alone(void **state)
+TEST(copies_end_alone)
 {
     int status = 0;
     pid_t child = fork();
@@ -347,7 +347,7 @@ static void copies_end_alone(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-static void what_is_ignored_stays_ignored(void **state)
+TEST(what_is_ignored_stays_ignored)
 {
     pid_t child = fork();
     assert_true(child >= 0);
@@ -366,7 +366,7 @@ static void what_is_ignored_stays_ignored(void **state)
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-static void work_that_asks_nobody_is_ended_at_once(void **state)
+TEST(work_that_asks_nobody_is_ended_at_once)
 {
     pid_t child = fork();
     assert_true(child >= 0);
@@ -391,7 +391,7 @@ static void work_that_asks_nobody_is_ended_at_once(void **state)
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
 }
 
-static void work_that_is_mostly_done_is_ended_soon(void **state)
+TEST(work_that_is_mostly_done_is_ended_soon)
 {
     for (int is_done = 0; is_done < 2; is_done++) {
         pid_t child = fork();
@@ -414,7 +414,7 @@ static void work_that_is_mostly_done_is_ended_soon(void **state)
 }
 
 // One that began twelve seconds ago beside one that just began.
-static void what_takes_long_is_named(void **state)
+TEST(what_takes_long_is_named)
 {
     ARENA(arena);
     struct in_hand h;
@@ -436,10 +436,3 @@ static void what_takes_long_is_named(void **state)
     assert_non_null(strstr(line, "endless takes long: "));
     fclose(out);
 }
-
-RUN_TESTS(TEST(what_takes_long_is_named), TEST(errors_are_one_safe_line), TEST(long_texts_are_cut_in_the_right_place),
-          TEST(an_error_can_quote_itself), TEST(logs_by_level), TEST(progress_is_quiet_and_then_speaks),
-          TEST(what_is_left_of_a_job_only_falls), TEST(what_is_left_follows_recorded_searches),
-          TEST(clocks_run_forward), TEST(the_first_signal_asks_and_the_second_ends), TEST(copies_end_alone),
-          TEST(what_is_ignored_stays_ignored), TEST(work_that_asks_nobody_is_ended_at_once),
-          TEST(work_that_is_mostly_done_is_ended_soon))

@@ -5,7 +5,7 @@
 #include "tests/support/check.h"
 #include <unistd.h>
 
-static void streams_are_the_published_ones(void **state)
+TEST(streams_are_the_published_ones)
 {
     // The first outputs of xoshiro256** for the state 1, 2, 3, 4 (as in its authors' reference), and of splitmix64
     // for the seed 0.
@@ -18,7 +18,7 @@ static void streams_are_the_published_ones(void **state)
     assert_memory_equal(r.s, splitmix, sizeof splitmix);
 }
 
-static void streams_never_change(void **state)
+TEST(streams_never_change)
 {
     struct random r = random_seed(42);
     uint64_t digest = 0;
@@ -32,7 +32,7 @@ static void streams_never_change(void **state)
     assert_int_equal(digest, 0x8A26494D29CED943u);
 }
 
-static void below_is_uniform(void **state)
+TEST(below_is_uniform)
 {
     static const uint64_t bounds[] = {1, 2, 3, 7, 10, 64};
     struct random r = random_seed(1);
@@ -51,7 +51,7 @@ static void below_is_uniform(void **state)
         assert_true(random_below(&r, UINT64_MAX) < UINT64_MAX);
 }
 
-static void units_and_normals_have_their_moments(void **state)
+TEST(units_and_normals_have_their_moments)
 {
     enum { DRAWS = 200000 };
     struct random r = random_seed(2);
@@ -71,7 +71,7 @@ static void units_and_normals_have_their_moments(void **state)
     assert_true(fabs(fourths / DRAWS - 3) < 0.1);
 }
 
-static void keyed_functions_differ_by_key_and_value(void **state)
+TEST(keyed_functions_differ_by_key_and_value)
 {
     enum { SIDE = 64 };
     uint64_t seen[SIDE * SIDE];
@@ -86,7 +86,7 @@ static void keyed_functions_differ_by_key_and_value(void **state)
         }
 }
 
-static void hashes_are_xxh3(void **state)
+TEST(hashes_are_xxh3)
 {
     // XXH3 of the empty input, from the specification's test vectors.
     assert_true(hash_bytes(NULL, 0, 0) == 0x2D06800538D394C2u);
@@ -98,7 +98,7 @@ static void hashes_are_xxh3(void **state)
     assert_true(hash_mix(0, 0) != 0);
 }
 
-static void quantiles_by_hand(void **state)
+TEST(quantiles_by_hand)
 {
     double samples[] = {4, 1, 3, 2};
     struct sample_summary s = sample_summarize(samples, 4);
@@ -116,7 +116,7 @@ static void quantiles_by_hand(void **state)
 }
 
 // The interval must hold the true median of normal samples about 95 times in 100.
-static void medians_lie_in_their_interval(void **state)
+TEST(medians_lie_in_their_interval)
 {
     enum { ROUNDS = 1000, SAMPLES = 51 };
     struct random r = random_seed(4);
@@ -133,7 +133,7 @@ static void medians_lie_in_their_interval(void **state)
 
 // Time that this thread does not work is not counted when it is alone, and is told; with others it is what the clock
 // says.
-static void stopwatches_count_what_was_worked(void **state)
+TEST(stopwatches_count_what_was_worked)
 {
     struct stopwatch watch;
     struct lap lap;
@@ -146,8 +146,3 @@ static void stopwatches_count_what_was_worked(void **state)
     assert_true(stopwatch_stop(&watch, false).seconds >= 0.05);
     assert_true(clock_stolen_seconds() >= 0);
 }
-
-RUN_TESTS(TEST(streams_are_the_published_ones), TEST(streams_never_change), TEST(below_is_uniform),
-          TEST(units_and_normals_have_their_moments), TEST(keyed_functions_differ_by_key_and_value),
-          TEST(hashes_are_xxh3), TEST(quantiles_by_hand), TEST(medians_lie_in_their_interval),
-          TEST(stopwatches_count_what_was_worked))

@@ -63,7 +63,7 @@ static bool parse(const char *line, char *storage, struct parsed *ret_parsed)
                          &ret_parsed->error);
 }
 
-static void reads_every_kind(void **state)
+TEST(reads_every_kind)
 {
     char storage[256];
     struct parsed p;
@@ -84,7 +84,7 @@ static void reads_every_kind(void **state)
     assert_string_equal(p.fields.shapes.items[1], "b=2");
 }
 
-static void defaults_stay(void **state)
+TEST(defaults_stay)
 {
     char storage[256];
     struct parsed p;
@@ -94,7 +94,7 @@ static void defaults_stay(void **state)
     assert_memory_equal(&p.fields, &defaults, sizeof defaults);
 }
 
-static void letters_can_stand_together(void **state)
+TEST(letters_can_stand_together)
 {
     char storage[256];
     struct parsed p;
@@ -106,7 +106,7 @@ static void letters_can_stand_together(void **state)
     assert_string_equal(p.positional[0], "-");
 }
 
-static void two_dashes_end_the_options(void **state)
+TEST(two_dashes_end_the_options)
 {
     char storage[256];
     struct parsed p;
@@ -118,7 +118,7 @@ static void two_dashes_end_the_options(void **state)
     assert_string_equal(p.positional[2], "--help");
 }
 
-static void sizes_take_suffixes(void **state)
+TEST(sizes_take_suffixes)
 {
     static const struct {
         const char *line;
@@ -135,7 +135,7 @@ static void sizes_take_suffixes(void **state)
     }
 }
 
-static void wrong_lines_are_explained(void **state)
+TEST(wrong_lines_are_explained)
 {
     static const struct {
         const char *line, *message;
@@ -184,7 +184,7 @@ static void wrong_lines_are_explained(void **state)
     }
 }
 
-static void options_stand_beside_others(void **state)
+TEST(options_stand_beside_others)
 {
     static const char *const lines[] = {
         "--tf32 --device cuda",   "--device fake --tf32", "--no-tf32",         "--json x",
@@ -198,7 +198,7 @@ static void options_stand_beside_others(void **state)
     }
 }
 
-static void a_list_has_an_end(void **state)
+TEST(a_list_has_an_end)
 {
     char *argv[130];
     int of_64 = 128, of_65 = 130;
@@ -214,7 +214,7 @@ static void a_list_has_an_end(void **state)
     assert_string_equal(p.error.message, "option --shape is given too often");
 }
 
-static void help_is_made_from_the_table(void **state)
+TEST(help_is_made_from_the_table)
 {
     static const char expected[] =
         "Usage: example IN -o OUT [options]\n"
@@ -255,7 +255,3 @@ static void help_is_made_from_the_table(void **state)
     options_add_help(&page, &program, &defaults);
     assert_string_equal(page.chars, expected);
 }
-
-RUN_TESTS(TEST(reads_every_kind), TEST(defaults_stay), TEST(letters_can_stand_together),
-          TEST(two_dashes_end_the_options), TEST(sizes_take_suffixes), TEST(wrong_lines_are_explained),
-          TEST(options_stand_beside_others), TEST(a_list_has_an_end), TEST(help_is_made_from_the_table))

@@ -8,7 +8,7 @@ enum { MOST_LOADS = 40, MOST_PAIRS = 20 };
 
 // Two loads that differ by more than their runs do: the interval tells, and never reaches below 0. Their logarithms, 0
 // and log 4, have the standard error log 2, and Student's quantile for one degree of freedom is 12.7062.
-static void few_loads_by_hand(void **state)
+TEST(few_loads_by_hand)
 {
     double same[] = {2, 2, 2}, apart[] = {1, 1, 1, 4, 4, 4}, wild[] = {0.01, 1, 100}, alone[] = {3};
     const size_t one[] = {3}, two[] = {3, 6}, first[] = {1};
@@ -23,7 +23,7 @@ static void few_loads_by_hand(void **state)
     assert_true(fabs(r.ratio - 3) < 1e-12 && r.low < 0.01 && r.high > 1000);   // nothing is known
 }
 
-static void students_quantiles_are_the_published_ones(void **state)
+TEST(students_quantiles_are_the_published_ones)
 {
     static const struct {
         size_t freedom;
@@ -48,7 +48,7 @@ static double median_of_copied_draw(const double *values, const size_t *ends, si
     return sample_summarize(drawn, n_drawn).median;
 }
 
-static void medians_of_draws_are_those_of_their_copies(void **state)
+TEST(medians_of_draws_are_those_of_their_copies)
 {
     struct random r = random_seed(1);
     for (int round = 0; round < 20; round++) {
@@ -68,7 +68,7 @@ static void medians_of_draws_are_those_of_their_copies(void **state)
     }
 }
 
-static void ratios_are_of_neighbours(void **state)
+TEST(ratios_are_of_neighbours)
 {
     static const double a[] = {2, 3, 5}, b[] = {7, 11, 13};
     double found[5];
@@ -148,7 +148,7 @@ static struct ratio_summary hold(struct contest_on_paper *c, size_t n_loads, enu
 }
 
 // In 2.5 of 100 on each side at most, however few the loads are: 5 deviations of a binomial number are allowed.
-static void equal_things_are_rarely_told_apart(void **state)
+TEST(equal_things_are_rarely_told_apart)
 {
     enum { ROUNDS = 500, MOST = 30 };
     for (size_t m = 0; m < COUNT_OF(machines); m++)
@@ -170,7 +170,7 @@ static void equal_things_are_rarely_told_apart(void **state)
 }
 
 // Who goes on while the interval holds 1 errs as seldom, and sees a gain in the end.
-static void looking_often_decides_and_rarely_errs(void **state)
+TEST(looking_often_decides_and_rarely_errs)
 {
     enum { ROUNDS = 300, MOST = 20 };
     static const size_t looks[RATIO_MOST_LOOKS] = {7, 11, 16, 24, 36};
@@ -194,7 +194,7 @@ static void looking_often_decides_and_rarely_errs(void **state)
 }
 
 // As it was seen: a median of 1.27 with an interval that said nothing, since a few loads were far off.
-static void a_few_bad_loads_do_not_hide_a_gain(void **state)
+TEST(a_few_bad_loads_do_not_hide_a_gain)
 {
     double ratios[30];
     size_t ends[10];
@@ -209,8 +209,3 @@ static void a_few_bad_loads_do_not_hide_a_gain(void **state)
     struct ratio_summary often = ratios_summarize(ratios, ends, 10, RATIO_LOOKED_AT_OFTEN);
     assert_true(often.low < s.low && often.high > s.high && often.ratio == s.ratio);
 }
-
-RUN_TESTS(TEST(few_loads_by_hand), TEST(students_quantiles_are_the_published_ones),
-          TEST(medians_of_draws_are_those_of_their_copies), TEST(ratios_are_of_neighbours),
-          TEST(equal_things_are_rarely_told_apart), TEST(looking_often_decides_and_rarely_errs),
-          TEST(a_few_bad_loads_do_not_hide_a_gain))

@@ -26,7 +26,7 @@ static void end(struct process *p)
     assert_int_equal(errno, ECHILD);
 }
 
-static void test_answers(void **state)
+TEST(test_answers)
 {
     struct process p = start("while read line; do echo \"got $line\" >&0; done");
     struct text line = {0};
@@ -40,7 +40,7 @@ static void test_answers(void **state)
     end(&p);
 }
 
-static void test_gone(void **state)
+TEST(test_gone)
 {
     struct process p = start("exit 0");
     struct text line = {0};
@@ -56,7 +56,7 @@ static void test_gone(void **state)
     end(&p);
 }
 
-static void test_slow(void **state)
+TEST(test_slow)
 {
     struct process p = start("trap '' HUP TERM INT; while :; do sleep 0.1; done");
     struct text line = {0};
@@ -69,7 +69,7 @@ static void test_slow(void **state)
 }
 
 // Of the helper alone: not ours.
-static void test_cpu_seconds(void **state)
+TEST(test_cpu_seconds)
 {
     struct process p = start("i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; echo done >&0; read line");
     struct text line = {0};
@@ -85,7 +85,7 @@ static void test_cpu_seconds(void **state)
     assert_true(process_cpu_seconds(&p) == 0);
 }
 
-static void test_missing(void **state)
+TEST(test_missing)
 {
     struct process p;
     struct error error = {0};
@@ -94,5 +94,3 @@ static void test_missing(void **state)
     assert_non_null(strstr(error.message, "no-such-program-here cannot be started"));
     process_end(&p);
 }
-
-RUN_TESTS(TEST(test_answers), TEST(test_gone), TEST(test_slow), TEST(test_cpu_seconds), TEST(test_missing))

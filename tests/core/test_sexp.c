@@ -50,7 +50,7 @@ static void check_prints_as(const char *text, const char *printed)
     assert_string_equal(t.chars, printed);
 }
 
-static void reads_and_prints(void **state)
+TEST(reads_and_prints)
 {
     static const struct {
         const char *text, *printed;
@@ -75,7 +75,7 @@ static void reads_and_prints(void **state)
         check_prints_as(table[i].text, table[i].printed);
 }
 
-static void says_where_and_why(void **state)
+TEST(says_where_and_why)
 {
     static const struct {
         const char *text;
@@ -125,7 +125,7 @@ static bool parses_nested(size_t depth, struct error *error)
     return parsed;
 }
 
-static void nesting_is_bounded(void **state)
+TEST(nesting_is_bounded)
 {
     struct error error;
     assert_true(parses_nested(SEXP_MAX_DEPTH, &error));
@@ -135,7 +135,7 @@ static void nesting_is_bounded(void **state)
     assert_false(parses_nested(1000000, &error));
 }
 
-static void places_and_kinds_are_kept(void **state)
+TEST(places_and_kinds_are_kept)
 {
     static const char text[] = "(conv 3 2.5\n  \"s\")";
     ARENA(a);
@@ -161,7 +161,7 @@ static void places_and_kinds_are_kept(void **state)
     assert_string_equal(error.message, "no string here");
 }
 
-static void nul_is_refused(void **state)
+TEST(nul_is_refused)
 {
     ARENA(a);
     struct error error;
@@ -201,7 +201,7 @@ static void add_random_item(struct text *t, struct random *r, unsigned depth)
     }
 }
 
-static void printed_text_reads_back_the_same(void **state)
+TEST(printed_text_reads_back_the_same)
 {
     struct random r = random_seed(17);
     for (int i = 0; i < 3000; i++) {
@@ -212,7 +212,7 @@ static void printed_text_reads_back_the_same(void **state)
 }
 
 // Whatever the bytes are, the reader ends with a list or with a place inside the text.
-static void random_bytes_never_break_the_reader(void **state)
+TEST(random_bytes_never_break_the_reader)
 {
     static const char likely[] = "(()))\"\\;x1-.e\n \t\x80\xff\x01";
     struct random r = random_seed(23);
@@ -233,7 +233,7 @@ static void random_bytes_never_break_the_reader(void **state)
     }
 }
 
-static void files_are_read_and_named(void **state)
+TEST(files_are_read_and_named)
 {
     char path[] = "/tmp/taso-sexp-XXXXXX";
     ARENA(a);
@@ -251,7 +251,3 @@ static void files_are_read_and_named(void **state)
     assert_false(sexp_parse_file(&a, path, &list, &error));
     assert_int_equal(error.line, 0);
 }
-
-RUN_TESTS(TEST(reads_and_prints), TEST(says_where_and_why), TEST(nesting_is_bounded), TEST(places_and_kinds_are_kept),
-          TEST(nul_is_refused), TEST(printed_text_reads_back_the_same), TEST(random_bytes_never_break_the_reader),
-          TEST(files_are_read_and_named))

@@ -81,14 +81,14 @@ static void behaves_like_an_array(hash_fn *hash)
     table_free(&t);
 }
 
-static void behaves_like_an_array_for_every_hash(void **state)
+TEST(behaves_like_an_array_for_every_hash)
 {
     static hash_fn *const hashes[] = {well_spread, identity, only_high_bits, colliding, all_the_same};
     for (size_t i = 0; i < COUNT_OF(hashes); i++)
         behaves_like_an_array(hashes[i]);
 }
 
-static void an_empty_table_finds_nothing(void **state)
+TEST(an_empty_table_finds_nothing)
 {
     struct table t = {0};
     uint64_t key = 1;
@@ -98,7 +98,7 @@ static void an_empty_table_finds_nothing(void **state)
     table_free(&t);
 }
 
-static void a_table_of_few_gives_its_slots_back(void **state)
+TEST(a_table_of_few_gives_its_slots_back)
 {
     struct table t = {0};
     uint64_t key = 3;
@@ -112,7 +112,7 @@ static void a_table_of_few_gives_its_slots_back(void **state)
     table_free(&t);
 }
 
-static void equal_hashes_are_not_equal_things(void **state)
+TEST(equal_hashes_are_not_equal_things)
 {
     struct table t = {0};
     const uint64_t keys[] = {10, 20};
@@ -127,7 +127,7 @@ static void equal_hashes_are_not_equal_things(void **state)
     table_free(&t);
 }
 
-static void hashes_that_are_keys_are_not_compared(void **state)
+TEST(hashes_that_are_keys_are_not_compared)
 {
     struct table t = {0};
     for (uint32_t id = 0; id < 100; id++)
@@ -138,7 +138,7 @@ static void hashes_that_are_keys_are_not_compared(void **state)
     table_free(&t);
 }
 
-static void keys_are_numbered_as_they_come(void **state)
+TEST(keys_are_numbered_as_they_come)
 {
     struct key_set set = {0};
     ARENA(arena);
@@ -159,7 +159,3 @@ static void keys_are_numbered_as_they_come(void **state)
     assert_ptr_equal(set.keys.items[0].bytes, key);
     key_set_free(&set);
 }
-
-RUN_TESTS(TEST(behaves_like_an_array_for_every_hash), TEST(an_empty_table_finds_nothing),
-          TEST(a_table_of_few_gives_its_slots_back), TEST(equal_hashes_are_not_equal_things),
-          TEST(hashes_that_are_keys_are_not_compared), TEST(keys_are_numbered_as_they_come))

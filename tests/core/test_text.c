@@ -1,7 +1,7 @@
 #include "tests/support/check.h"
 #include <inttypes.h>
 
-static void grows_and_stays_terminated(void **state)
+TEST(grows_and_stays_terminated)
 {
     struct text t = {0};
     for (int i = 0; i < 1000; i++) {
@@ -19,7 +19,7 @@ static void grows_and_stays_terminated(void **state)
     text_clear(&t);
 }
 
-static void integers_are_as_printf_has_them(void **state)
+TEST(integers_are_as_printf_has_them)
 {
     static const int64_t table[] = {0, 7, 10, 99, -1, -10, 1234567890123, INT64_MAX, INT64_MIN};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
@@ -32,7 +32,7 @@ static void integers_are_as_printf_has_them(void **state)
     }
 }
 
-static void reals_are_shortest(void **state)
+TEST(reals_are_shortest)
 {
     static const struct {
         double value;
@@ -69,7 +69,7 @@ static double real_of_bits(uint64_t bits)
     return value;
 }
 
-static void random_reals_read_back_exactly(void **state)
+TEST(random_reals_read_back_exactly)
 {
     struct random r = random_seed(3);
     TEXT(t);
@@ -83,7 +83,7 @@ static void random_reals_read_back_exactly(void **state)
     }
 }
 
-static void quoting_and_json(void **state)
+TEST(quoting_and_json)
 {
     static const struct {
         const char *text, *quoted, *json;
@@ -114,7 +114,7 @@ static void quoting_and_json(void **state)
     }
 }
 
-static void what_is_shown_obeys_nobody(void **state)
+TEST(what_is_shown_obeys_nobody)
 {
     static const char *const table[][2] = {
         {"plain caf\xC3\xA9 \xF0\x9F\x98\x80", "plain caf\xC3\xA9 \xF0\x9F\x98\x80"},
@@ -131,6 +131,3 @@ static void what_is_shown_obeys_nobody(void **state)
         assert_string_equal(shown.chars, table[i][1]);
     }
 }
-
-RUN_TESTS(TEST(grows_and_stays_terminated), TEST(integers_are_as_printf_has_them), TEST(reals_are_shortest),
-          TEST(random_reals_read_back_exactly), TEST(quoting_and_json), TEST(what_is_shown_obeys_nobody))

@@ -34,16 +34,14 @@ static void check_jobs_of(size_t n_members)
     thread_pool_free(team);
 }
 
-static void every_item_is_done_once(void **state)
+TEST(every_item_is_done_once)
 {
     check_jobs_of(1);
     check_jobs_of(2);
     check_jobs_of(MEMBERS);
 }
 
-static void a_team_without_a_job_ends(void **state)
+TEST(a_team_without_a_job_ends)
 {
     thread_pool_free(thread_pool_new(MEMBERS));
 }
-
-RUN_TESTS(TEST(every_item_is_done_once), TEST(a_team_without_a_job_ends))

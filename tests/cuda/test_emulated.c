@@ -40,7 +40,7 @@ static struct backend *open_device(bool allows_tf32)
     return device;
 }
 
-static void agrees_with_the_reference(void **state)
+TEST(agrees_with_the_reference)
 {
     struct backend *device = open_device(false);
     for (size_t i = 0; i < COUNT_OF(conformance_graphs); i += EACH)
@@ -51,7 +51,7 @@ static void agrees_with_the_reference(void **state)
 }
 
 // With the layout of tensor cores.
-static void agrees_with_channels_last(void **state)
+TEST(agrees_with_channels_last)
 {
     struct backend *device = open_device(true);
     for (size_t i = 0; i < COUNT_OF(conformance_graphs); i++)
@@ -63,7 +63,7 @@ static void agrees_with_channels_last(void **state)
     backend_close(device);
 }
 
-static void agrees_on_random_graphs(void **state)
+TEST(agrees_on_random_graphs)
 {
     struct backend *device = open_device(false);
     for (uint64_t seed = 1; seed <= some_seeds(12); seed++) {
@@ -76,7 +76,7 @@ static void agrees_on_random_graphs(void **state)
 }
 
 // Written in place, in all layouts.
-static void agrees_on_concatenations(void **state)
+TEST(agrees_on_concatenations)
 {
     struct backend *device = open_device(false);
     for (uint64_t seed = 1; seed <= some_seeds(16); seed++) {
@@ -89,7 +89,7 @@ static void agrees_on_concatenations(void **state)
     backend_close(device);
 }
 
-static void agrees_on_random_windows(void **state)
+TEST(agrees_on_random_windows)
 {
     struct backend *device = open_device(false);
     for (uint64_t seed = 1; seed <= some_seeds(12); seed++) {
@@ -103,7 +103,7 @@ static void agrees_on_random_windows(void **state)
 }
 
 // The engine that is faster here is the second one; a convolution with groups has none.
-static void measures_and_keeps_engines(void **state)
+TEST(measures_and_keeps_engines)
 {
     char path[] = "/tmp/taso-costs-XXXXXX";
     ARENA(arena);
@@ -153,7 +153,7 @@ static void note_first_choice(void *context, const struct plan *plan, const stru
 }
 
 // The library ranks engine 0 first, engine 1 is faster: what a file says of one convolution orders those of another.
-static void tries_engines_of_near_shapes_first(void **state)
+TEST(tries_engines_of_near_shapes_first)
 {
     char path[] = "/tmp/taso-costs-XXXXXX";
     ARENA(arena);
@@ -178,7 +178,7 @@ static void tries_engines_of_near_shapes_first(void **state)
 }
 
 // The fused engine takes 50 µs, the convolution alone and a kernel for what follows 10 each.
-static void keeps_an_epilogue_apart_where_that_is_faster(void **state)
+TEST(keeps_an_epilogue_apart_where_that_is_faster)
 {
     char path[] = "/tmp/taso-costs-XXXXXX";
     ARENA(arena);
@@ -208,7 +208,7 @@ static void keeps_an_epilogue_apart_where_that_is_faster(void **state)
 
 // --- tiles ------------------------------------------------------------------------------------------------------------
 
-static void agrees_by_tiles(void **state)
+TEST(agrees_by_tiles)
 {
     for (int allows_tf32 = 0; allows_tf32 <= 1; allows_tf32++) {   // with channels last
         struct backend *device = open_device(allows_tf32);
@@ -228,7 +228,7 @@ static bool compile_no_tile(const char *source, const char *architecture, void *
     return !strstr(source, "OWN(sum") && emulated_gpu.compile(source, architecture, ret_code, ret_size, ret_reason);
 }
 
-static void does_without_a_tile_that_does_not_compile(void **state)
+TEST(does_without_a_tile_that_does_not_compile)
 {
     struct gpu_api api = emulated_gpu;
     struct backend_options options = {.cost_file = ""};
@@ -250,7 +250,7 @@ static void does_without_a_tile_that_does_not_compile(void **state)
 }
 
 // Parts begin at a part's number times the stages, which is computed in 32 bits.
-static void refuses_parts_beyond_32_bits(void **state)
+TEST(refuses_parts_beyond_32_bits)
 {
     struct contraction c = {.outer = 300000, .window = 1};
     struct kernel_tile tile;
@@ -270,7 +270,7 @@ static void note_choice(void *context, const struct plan *plan, const struct ste
 }
 
 // Tiles are the fastest here. With the sums of all threads in one place they are wrong.
-static void takes_tiles_that_are_right(void **state)
+TEST(takes_tiles_that_are_right)
 {
     setenv("TASO_EMULATED_TILES", "-9e-6", 1);
     for (int is_wrong = 0; is_wrong <= 1; is_wrong++) {
@@ -305,7 +305,7 @@ static void takes_tiles_that_are_right(void **state)
 
 // --- matrices ---------------------------------------------------------------------------------------------------------
 
-static void agrees_with_matrices_in_columns(void **state)
+TEST(agrees_with_matrices_in_columns)
 {
     struct backend *device = open_device(false);
     for (size_t i = 1 % EACH; i < COUNT_OF(conformance_graphs); i += EACH)
@@ -318,7 +318,7 @@ static void agrees_with_matrices_in_columns(void **state)
 // Figure 5 of the TASO paper: (x * y)' and y' * x', where a product is four times as fast on matrices in columns. By
 // rule both results are in rows, and the first is copied; the best layouts of the first are columns. Convolutions in
 // f32 that are as much faster with channels last, with copies of the first image and the last.
-static void chooses_layouts_by_cost(void **state)
+TEST(chooses_layouts_by_cost)
 {
     static const char *const graphs[] = {
         "(graph " X2("(f32 12 16)", "(f32 16 20)") "(let m (matmul x y)) (let z (transpose :perm 1 0 m)) (output z))",
@@ -348,7 +348,7 @@ static void chooses_layouts_by_cost(void **state)
 
 // --- weights ----------------------------------------------------------------------------------------------------------
 
-static void takes_copies_enough_to_be_cold(void **state)
+TEST(takes_copies_enough_to_be_cold)
 {
     static const size_t cache = 62914560;
     for (size_t bytes = 1; bytes < 4 * cache; bytes = bytes * 5 / 3 + 1) {
@@ -366,7 +366,7 @@ static void takes_copies_enough_to_be_cold(void **state)
 
 // 100 µs where weights are not in the cache: those of 256 bytes, of which the cache holds as many as a sample has
 // launches, and of 2 KB; but not in small models.
-static void small_weights_are_cold_in_large_models(void **state)
+TEST(small_weights_are_cold_in_large_models)
 {
     ARENA(arena);
     struct error error = {0};
@@ -400,7 +400,7 @@ static void check_bound(void *context, const struct plan *plan, const struct ste
 }
 
 // The seconds that an H200 was measured to take, where no device is.
-static void bounds_what_was_measured(void **state)
+TEST(bounds_what_was_measured)
 {
     static const char *const graphs[] = {
         "(graph " X1("(f32 1024 1024)") "(let y (input 1) (f32 1024 3072)) (let z (matmul x y)) (output z))",
@@ -422,11 +422,3 @@ static void bounds_what_was_measured(void **state)
     }
     backend_close(device);
 }
-
-RUN_TESTS(TEST(bounds_what_was_measured), TEST(agrees_with_matrices_in_columns), TEST(chooses_layouts_by_cost),
-          TEST(takes_copies_enough_to_be_cold), TEST(small_weights_are_cold_in_large_models),
-          TEST(agrees_with_the_reference), TEST(agrees_by_tiles), TEST(takes_tiles_that_are_right),
-          TEST(does_without_a_tile_that_does_not_compile), TEST(refuses_parts_beyond_32_bits),
-          TEST(agrees_with_channels_last), TEST(agrees_on_random_graphs), TEST(agrees_on_concatenations),
-          TEST(agrees_on_random_windows), TEST(measures_and_keeps_engines), TEST(tries_engines_of_near_shapes_first),
-          TEST(keeps_an_epilogue_apart_where_that_is_faster))

@@ -60,7 +60,7 @@ static bool are_independent(const struct box *a, const struct box *b)
 }
 
 // Random boxes in random strides, dense or not: never independent when they overlap.
-static void never_says_so_of_boxes_that_overlap(void **state)
+TEST(never_says_so_of_boxes_that_overlap)
 {
     struct random random = random_seed(7);
     int n_independent = 0, n_overlapping = 0;
@@ -87,7 +87,7 @@ static void never_says_so_of_boxes_that_overlap(void **state)
     assert_true(n_independent > 2000 && n_overlapping > 2000);
 }
 
-static void knows_the_parts_of_a_concatenation(void **state)
+TEST(knows_the_parts_of_a_concatenation)
 {
     const int64_t left[] = {2, 3, 4}, right[] = {2, 5, 4}, stride[] = {32, 4, 1};
     struct box a, b;
@@ -99,5 +99,3 @@ static void knows_the_parts_of_a_concatenation(void **state)
     make_box(&b, 3, right, stride, 12, 1);
     assert_false(are_independent(&a, &b));
 }
-
-RUN_TESTS(TEST(never_says_so_of_boxes_that_overlap), TEST(knows_the_parts_of_a_concatenation))

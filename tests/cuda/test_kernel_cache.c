@@ -51,7 +51,7 @@ static void expect_compiled(struct kernel_cache *cache, size_t n)
 }
 
 // Steps expect all their texts before they ask for the first.
-static void what_is_expected_and_wanted_is_compiled_once(void **state)
+TEST(what_is_expected_and_wanted_is_compiled_once)
 {
     struct kernel_cache *cache = open_cache();
     struct error error = {0};
@@ -67,7 +67,7 @@ static bool want_end(void *context)
     return true;
 }
 
-static void what_is_only_expected_is_not_compiled_once_an_end_is_wanted(void **state)
+TEST(what_is_only_expected_is_not_compiled_once_an_end_is_wanted)
 {
     struct kernel_cache *cache = open_cache();
     kernel_cache_expect(cache, "a");
@@ -78,6 +78,3 @@ static void what_is_only_expected_is_not_compiled_once_an_end_is_wanted(void **s
     kernel_cache_make_expected(cache);
     expect_compiled(cache, 1);
 }
-
-RUN_TESTS(TEST(what_is_expected_and_wanted_is_compiled_once),
-          TEST(what_is_only_expected_is_not_compiled_once_an_end_is_wanted))

@@ -51,7 +51,7 @@ static uint64_t compile(const struct gpu_api *api, const char *text, const char 
     return hash;
 }
 
-static void compiles_every_kernel(void **state)
+TEST(compiles_every_kernel)
 {
     const struct gpu_api *api = open_plugin();
     struct kernel_texts texts;
@@ -81,7 +81,7 @@ static void add_tile(void *context, const struct plan *plan, const struct step *
 }
 
 // Random tiles, for the architectures by turns.
-static void compiles_tiles(void **state)
+TEST(compiles_tiles)
 {
     struct tiled_kernels k = {.tiling = {.random = random_seed(1)}};
     kernel_texts_init(&k.texts);
@@ -96,7 +96,7 @@ static void compiles_tiles(void **state)
     kernel_texts_free(&k.texts);
 }
 
-static void gives_the_same_bytes(void **state)
+TEST(gives_the_same_bytes)
 {
     const struct gpu_api *api = open_plugin();
     struct kernel_texts texts;
@@ -108,7 +108,7 @@ static void gives_the_same_bytes(void **state)
     kernel_texts_free(&texts);
 }
 
-static void says_what_does_not_compile(void **state)
+TEST(says_what_does_not_compile)
 {
     char reason[GPU_REASON_SIZE] = "";
     void *code;
@@ -151,7 +151,7 @@ static struct gpu_conv conv_of(enum gpu_type type, bool is_last, int64_t channel
     return c;
 }
 
-static void has_engines(void **state)
+TEST(has_engines)
 {
     const struct gpu_api *api = open_plugin();
     char reason[GPU_REASON_SIZE];
@@ -225,7 +225,7 @@ static void check_line(const struct gpu_api *api, const char *line)
     }
 }
 
-static void plans_the_convolutions_of_the_models(void **state)
+TEST(plans_the_convolutions_of_the_models)
 {
     const struct gpu_api *api = open_plugin();
     FILE *f = fopen(getenv("TASO_CONVOLUTIONS"), "r");
@@ -243,7 +243,7 @@ static void plans_the_convolutions_of_the_models(void **state)
     assert_true(n > 200);
 }
 
-static void refuses_with_a_reason(void **state)
+TEST(refuses_with_a_reason)
 {
     char reason[GPU_REASON_SIZE] = "";
     struct gpu_choice choice;
@@ -254,7 +254,3 @@ static void refuses_with_a_reason(void **state)
     assert_int_equal(open_plugin()->conv_choices(NULL, "sm_90", &c, 1, &choice, reason), 0);
     assert_non_null(strstr(reason, "cuDNN"));
 }
-
-RUN_TESTS(TEST(compiles_every_kernel), TEST(compiles_tiles), TEST(gives_the_same_bytes),
-          TEST(says_what_does_not_compile), TEST(has_engines), TEST(plans_the_convolutions_of_the_models),
-          TEST(refuses_with_a_reason))

@@ -106,7 +106,7 @@ static void show(const struct search *s, const struct found_case *c, const struc
     print_message("%s", text.chars);
 }
 
-static void cases_are_found(void **state)
+TEST(cases_are_found)
 {
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         if (is_left_out(i, 2))
@@ -140,7 +140,7 @@ static void check_results(const struct search *s, int original)
     }
 }
 
-static void all_programs_are_equal(void **state)
+TEST(all_programs_are_equal)
 {
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         if (is_left_out(i, 3))
@@ -166,7 +166,7 @@ static double turned(const char *definition)
     return n;
 }
 
-static void reads_across_rows_are_counted(void **state)
+TEST(reads_across_rows_are_counted)
 {
     assert_true(turned("x0 f32[6,5]\nz[i,j] f32[5,6] = x0[j,i]\n") == 30);
     assert_true(turned("x0 f32[6,5,1]\nz[i,j,k] f32[5,6,1] = x0[j,i,k]\n") == 30);
@@ -176,7 +176,7 @@ static void reads_across_rows_are_counted(void **state)
 }
 
 // Tiles of a band, times what stands at its columns, cost as much as the other way round, where the band is turned.
-static void equal_costs_go_by_rows(void **state)
+TEST(equal_costs_go_by_rows)
 {
     static const char rows[] =
         "x0 f32[2,16,7]\nx1 f32[2,40,5]\nz[i,j,k] f32[2,16,5] = sum(m < 40) (if 27 - ((j * 40 + m) mod 41) >= 0 then "
@@ -199,7 +199,7 @@ static void equal_costs_go_by_rows(void **state)
     problem_free(&p);
 }
 
-static void searches_are_deterministic(void **state)
+TEST(searches_are_deterministic)
 {
     int programs[2];
     size_t counts[2];
@@ -235,7 +235,7 @@ static const struct found_case published[] = {
      1, "conv (f32 4 512 9 9) (f32 512 512 3 3) :stride 1 1 :pad 0 0 0 0 :dilation 1 1", 2},
 };
 
-static void published_sizes_are_found(void **state)
+TEST(published_sizes_are_found)
 {
     const struct check_limits check = {.n_random = 40, .most_work = 2e7};
     for (size_t i = 0; i < COUNT_OF(published); i++) {
@@ -255,6 +255,3 @@ static void published_sizes_are_found(void **state)
         problem_free(&p);
     }
 }
-
-RUN_TESTS(TEST(cases_are_found), TEST(published_sizes_are_found), TEST(all_programs_are_equal),
-          TEST(reads_across_rows_are_counted), TEST(equal_costs_go_by_rows), TEST(searches_are_deterministic))

@@ -46,7 +46,7 @@ static void check_programs(struct problem *p, const struct search *s)
     }
 }
 
-static void programs_are_the_same_polynomials(void **state)
+TEST(programs_are_the_same_polynomials)
 {
     const struct search_limits limits = {.depth = 4, .most_programs = 300, .most_operations = 8};
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
@@ -60,5 +60,3 @@ static void programs_are_the_same_polynomials(void **state)
         problem_free(&p);
     }
 }
-
-RUN_TESTS(TEST(programs_are_the_same_polynomials))

@@ -245,7 +245,7 @@ static uint32_t random_iterator(struct random *random, const struct scope *s, bo
 }
 
 // All algorithms are right, and those with random iterators are accepted only where they are.
-static void algorithms_fit_or_are_refused(void **state)
+TEST(algorithms_fit_or_are_refused)
 {
     struct random random = random_seed(46);
     struct counts counts = {0};
@@ -271,7 +271,7 @@ static void algorithms_fit_or_are_refused(void **state)
 
 typedef void try_step(struct problem *p, struct random *random, struct counts *counts);
 
-static void false_steps_are_refused(void **state)
+TEST(false_steps_are_refused)
 {
     static try_step *const steps[] = {try_axes,       try_sums,       try_relaxing, try_solving,
                                       try_unwrapping, try_tightening, try_operand};
@@ -316,7 +316,7 @@ static int change_scope(struct pool *p, struct random *random, int tensor)
     return scope_make(p, &s);
 }
 
-static void false_programs_are_told(void **state)
+TEST(false_programs_are_told)
 {
     struct random random = random_seed(45);
     const struct check_limits limits = {.n_random = 32, .most_work = 1e6};
@@ -335,5 +335,3 @@ static void false_programs_are_told(void **state)
     }
     assert_true(told > 3 * (int)some_of(40));
 }
-
-RUN_TESTS(TEST(false_steps_are_refused), TEST(algorithms_fit_or_are_refused), TEST(false_programs_are_told))

@@ -36,7 +36,7 @@ static int add_form(struct derivation *dv, const struct form *form)
     return program;
 }
 
-static void equal_scopes_are_one_tensor(void **state)
+TEST(equal_scopes_are_one_tensor)
 {
     struct problem p;
     int tensors[COUNT_OF(forms)];
@@ -51,7 +51,7 @@ static void equal_scopes_are_one_tensor(void **state)
 }
 
 // A sum of symmetric iterators, in all orders of its reads: colors tell none apart.
-static void symmetric_sums_have_one_form(void **state)
+TEST(symmetric_sums_have_one_form)
 {
     struct problem p;
     int tensors[2];
@@ -64,5 +64,3 @@ static void symmetric_sums_have_one_form(void **state)
     assert_int_equal(tensors[0], tensors[1]);
     problem_free(&p);
 }
-
-RUN_TESTS(TEST(equal_scopes_are_one_tensor), TEST(symmetric_sums_have_one_form))

@@ -16,7 +16,7 @@ static int count_tables(const struct iterator_tables *tables, const char *op)
     return n;
 }
 
-static void tables_are_those_of_the_paper(void **state)
+TEST(tables_are_those_of_the_paper)
 {
     static const uint8_t product[] = {IN_FIRST | IN_RESULT, IN_SECOND | IN_RESULT, IN_FIRST | IN_SECOND};
     ARENA(a);
@@ -63,7 +63,7 @@ static void check_call(struct arena *a, const struct iterator_tables *tables, co
 
 static const char *examples_path;
 
-static void operators_are_found_in_their_definitions(void **state)
+TEST(operators_are_found_in_their_definitions)
 {
     ARENA(a);
     struct error error;
@@ -85,7 +85,7 @@ static void operators_are_found_in_their_definitions(void **state)
 }
 
 // Every application of a window, a stride, a dilation, pads and groups.
-static void random_convolutions_are_found(void **state)
+TEST(random_convolutions_are_found)
 {
     ARENA(a);
     struct iterator_tables tables;
@@ -107,8 +107,5 @@ static void random_convolutions_are_found(void **state)
 int main(int argc, char **argv)
 {
     examples_path = argv[1];
-    const struct CMUnitTest tests[] = {TEST(tables_are_those_of_the_paper),
-                                       TEST(operators_are_found_in_their_definitions),
-                                       TEST(random_convolutions_are_found)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run();
 }

@@ -143,7 +143,7 @@ static size_t try_graph(struct trial *t, uint64_t seed)
     return n;
 }
 
-static void finds_what_the_pattern_matcher_finds(void **state)
+TEST(finds_what_the_pattern_matcher_finds)
 {
     struct trial t = {0};
     size_t n = 0;
@@ -164,5 +164,3 @@ static void finds_what_the_pattern_matcher_finds(void **state)
     arena_free(&t.arena);
     arena_free(&t.scratch);
 }
-
-RUN_TESTS(TEST(finds_what_the_pattern_matcher_finds))

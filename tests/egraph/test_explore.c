@@ -140,7 +140,7 @@ static void trial_free(struct trial *t)
     arena_free(&t->scratch);
 }
 
-static void any_choice_computes_the_same(void **state)
+TEST(any_choice_computes_the_same)
 {
     struct trial t;
     size_t unions = 0;
@@ -151,7 +151,7 @@ static void any_choice_computes_the_same(void **state)
     trial_free(&t);
 }
 
-static void is_the_same_for_any_number_of_threads(void **state)
+TEST(is_the_same_for_any_number_of_threads)
 {
     struct trial t;
     trial_init(&t);
@@ -175,7 +175,7 @@ static void is_the_same_for_any_number_of_threads(void **state)
 }
 
 // Each alone: with others, what follows from it may be laid to them.
-static void finds_planted_rules_by_name(void **state)
+TEST(finds_planted_rules_by_name)
 {
     static const char *const planted[] = {
         "(rule wrong (source (sub ?x ?y)) (target (sub ?y ?x)))",
@@ -206,6 +206,3 @@ static void finds_planted_rules_by_name(void **state)
     arena_free(&t.arena);
     arena_free(&t.scratch);
 }
-
-RUN_TESTS(TEST(any_choice_computes_the_same), TEST(is_the_same_for_any_number_of_threads),
-          TEST(finds_planted_rules_by_name))

@@ -60,13 +60,13 @@ static void check_greedy(const struct extraction_problem *p, const struct select
     assert_true(!all->list.count || is_among(all, cost, choice, p->n_classes));
 }
 
-static void greedy_gives_valid_selections(void **state)
+TEST(greedy_gives_valid_selections)
 {
     assert_in_range(check_random_problems(check_greedy, 7, 10000), some_of(3000), some_of(9500));
 }
 
 // root reads a and b, or c; a and b both read the dear class d, which is so counted twice by trees.
-static void sharing_counts_once(void **state)
+TEST(sharing_counts_once)
 {
     struct extraction_problem p = {0};
     uint32_t root = extraction_add_class(&p), a = extraction_add_class(&p), b = extraction_add_class(&p);
@@ -108,7 +108,7 @@ static void check_reduction(const struct extraction_problem *p, const struct sel
     reduction_free(&r);
 }
 
-static void reductions_keep_what_can_be_built(void **state)
+TEST(reductions_keep_what_can_be_built)
 {
     check_random_problems(check_reduction, 8, 10000);
 }
@@ -127,7 +127,7 @@ static void check_reduced_optimum(const struct extraction_problem *p, const stru
     reduction_free(&r);
 }
 
-static void reductions_keep_the_optimum(void **state)
+TEST(reductions_keep_the_optimum)
 {
     check_random_problems(check_reduced_optimum, 9, 10000);
     check_problems(small_problem_make_merges, check_reduced_optimum, 17, 300);
@@ -156,7 +156,7 @@ static void check_cuts(const struct extraction_problem *p, const struct selectio
     whole_costs_free(&rests);
 }
 
-static void cuts_bound_every_selection(void **state)
+TEST(cuts_bound_every_selection)
 {
     check_random_problems(check_cuts, 10, 10000);
     check_problems(small_problem_make_merges, check_cuts, 18, 300);
@@ -177,7 +177,7 @@ static void check_best(const struct extraction_problem *p, const struct selectio
     assert_int_equal(answer.end, EXTRACTION_PROVED);
 }
 
-static void branch_and_bound_finds_the_optimum(void **state)
+TEST(branch_and_bound_finds_the_optimum)
 {
     check_random_problems(check_best, 11, 10000);
     check_problems(small_problem_make_merges, check_best, 16, 1000);
@@ -202,7 +202,7 @@ static void check_cheapest(const struct extraction_problem *p, const struct sele
     }
 }
 
-static void the_k_cheapest_are_those_of_trying_all(void **state)
+TEST(the_k_cheapest_are_those_of_trying_all)
 {
     check_random_problems(check_cheapest, 15, 3000);
     check_problems(small_problem_make_merges, check_cheapest, 19, 300);
@@ -243,7 +243,7 @@ static void check_started(const struct extraction_problem *p, const struct selec
     assert_true(is_among(all, costs[0], choices, p->n_classes));
 }
 
-static void a_search_never_loses_what_it_began_with(void **state)
+TEST(a_search_never_loses_what_it_began_with)
 {
     check_random_problems(check_started, 22, 3000);
     check_problems(small_problem_make_merges, check_started, 23, 300);
@@ -266,12 +266,12 @@ static void check_interrupted(const struct extraction_problem *p, const struct s
     assert_true(answer.branches == 0 && answer.restarts == 0);
 }
 
-static void an_interrupted_search_has_a_selection(void **state)
+TEST(an_interrupted_search_has_a_selection)
 {
     check_random_problems(check_interrupted, 21, 1000);
 }
 
-static void restarts_give_valid_selections(void **state)
+TEST(restarts_give_valid_selections)
 {
     check_random_problems(check_restarts, 12, 3000);
     check_problems(small_problem_make_merges, check_restarts, 20, 300);
@@ -326,7 +326,7 @@ static void check_program_of_small_costs(const struct extraction_problem *p, con
     assert_true(bound <= ldexp(cost + 1e-6, -SMALLER));
 }
 
-static void programs_find_the_optimum(void **state)
+TEST(programs_find_the_optimum)
 {
     if (!ilp_is_available())
         skip();
@@ -335,9 +335,3 @@ static void programs_find_the_optimum(void **state)
     check_random_problems(check_programs_without_order, 14, 3000);
     check_random_problems(check_program_of_small_costs, 25, 300);
 }
-
-RUN_TESTS(TEST(greedy_gives_valid_selections), TEST(sharing_counts_once), TEST(reductions_keep_what_can_be_built),
-          TEST(reductions_keep_the_optimum), TEST(cuts_bound_every_selection), TEST(branch_and_bound_finds_the_optimum),
-          TEST(the_k_cheapest_are_those_of_trying_all), TEST(a_search_never_loses_what_it_began_with),
-          TEST(an_interrupted_search_has_a_selection), TEST(restarts_give_valid_selections),
-          TEST(programs_find_the_optimum))

@@ -44,7 +44,7 @@ static void unite_at_random(struct grown *g, struct closure *c, struct random *r
         fail_msg("seed %llu: nodes %u and %u", (unsigned long long)seed, a, b);
 }
 
-static void rebuilds_as_the_closure_of_all_pairs(void **state)
+TEST(rebuilds_as_the_closure_of_all_pairs)
 {
     for (uint64_t seed = 1; seed <= GRAPHS; seed++) {
         struct random r = random_seed(seed);
@@ -76,7 +76,7 @@ static enode_id apply(struct egraph *e, enum operator_id op, enode_id x, enode_i
                       (const enode_id[]){x, y});
 }
 
-static void refuses_other_types(void **state)
+TEST(refuses_other_types)
 {
     struct egraph e;
     egraph_init(&e);
@@ -95,7 +95,7 @@ static void note_reason(void *context, enode_id x, enode_id y, uint32_t reason)
     seen[reason == REASON_CONGRUENCE ? 0 : reason]++;
 }
 
-static void tells_why(void **state)
+TEST(tells_why)
 {
     struct egraph e;
     uint32_t seen[4] = {0};
@@ -113,7 +113,7 @@ static void tells_why(void **state)
     egraph_free(&e);
 }
 
-static void knows_weights_through_unions(void **state)
+TEST(knows_weights_through_unions)
 {
     struct egraph e;
     egraph_init(&e);
@@ -128,6 +128,3 @@ static void knows_weights_through_unions(void **state)
     assert_true(e.classes.items[egraph_find(&e, x)].is_given);
     egraph_free(&e);
 }
-
-RUN_TESTS(TEST(rebuilds_as_the_closure_of_all_pairs), TEST(refuses_other_types), TEST(tells_why),
-          TEST(knows_weights_through_unions))

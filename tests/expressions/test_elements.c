@@ -2,7 +2,7 @@
 #include "expressions/elements.h"
 #include "tests/support/check.h"
 
-static void halves_come_back(void **state)
+TEST(halves_come_back)
 {
     for (uint32_t bits = 0; bits < 0x10000; bits++) {
         float half = half_to_float((uint16_t)bits), brain = bfloat_to_float((uint16_t)bits);
@@ -18,7 +18,7 @@ static void halves_come_back(void **state)
 }
 
 // Half way between two neighbours goes to the even one, anything else to the nearer one.
-static void halves_are_rounded_to_even(void **state)
+TEST(halves_are_rounded_to_even)
 {
     for (uint16_t bits = 0; bits < 0x7bff; bits++) {
         float low = half_to_float(bits), high = half_to_float((uint16_t)(bits + 1)), middle = (low + high) / 2;
@@ -49,7 +49,7 @@ static const struct edge edges[] = {
     {DTYPE_I32, NAN, 0},
 };
 
-static void edges_are_kept(void **state)
+TEST(edges_are_kept)
 {
     for (size_t i = 0; i < COUNT_OF(edges); i++) {
         uint64_t element = 0;
@@ -60,7 +60,7 @@ static void edges_are_kept(void **state)
     }
 }
 
-static void integers_come_back(void **state)
+TEST(integers_come_back)
 {
     static const int64_t values[] = {0, 1, 2, 100, 127};
     for (enum dtype dtype = DTYPE_NONE; dtype < DTYPE_COUNT; dtype++) {
@@ -78,7 +78,7 @@ static void integers_come_back(void **state)
     }
 }
 
-static void largest_are_found_among_what_is_no_number(void **state)
+TEST(largest_are_found_among_what_is_no_number)
 {
     static const enum dtype floats[] = {DTYPE_F16, DTYPE_BF16, DTYPE_F32, DTYPE_F64};
     static const double finite[] = {-0.0, 3, -64, 0.5}, others[] = {2, -INFINITY, NAN, INFINITY}, none[] = {-NAN};
@@ -95,6 +95,3 @@ static void largest_are_found_among_what_is_no_number(void **state)
     }
     assert_true(elements_largest(DTYPE_I8, (const int8_t[]){3, -128}, 2, &are_finite) == 128 && are_finite);
 }
-
-RUN_TESTS(TEST(halves_come_back), TEST(halves_are_rounded_to_even), TEST(edges_are_kept), TEST(integers_come_back),
-          TEST(largest_are_found_among_what_is_no_number))

@@ -10,7 +10,7 @@ static bool parse(struct arena *a, const char *text, struct type *ret_type, stru
            type_parse(&list->items[0], "types", ret_type, error);
 }
 
-static void text_of_types_is_taken_back(void **state)
+TEST(text_of_types_is_taken_back)
 {
     static const char *const texts[] = {
         "(f32)",      "(f32 1 3 224 224)",    "(i64 0)", "(bf16 ? 3)",           "(bool ...)", "(? ...)",
@@ -27,7 +27,7 @@ static void text_of_types_is_taken_back(void **state)
     }
 }
 
-static void wrong_types_are_refused(void **state)
+TEST(wrong_types_are_refused)
 {
     static const char *const texts[] = {"f32",
                                         "()",
@@ -51,7 +51,7 @@ static void wrong_types_are_refused(void **state)
     }
 }
 
-static void element_types_have_names_and_codes(void **state)
+TEST(element_types_have_names_and_codes)
 {
     for (int i = DTYPE_NONE + 1; i < DTYPE_COUNT; i++) {
         enum dtype dtype = DTYPE_NONE;
@@ -66,7 +66,7 @@ static void element_types_have_names_and_codes(void **state)
     assert_true(!dtype_is_number(DTYPE_BOOL) && !dtype_is_number(DTYPE_C64));
 }
 
-static void sizes_are_counted(void **state)
+TEST(sizes_are_counted)
 {
     struct type t = type_make(DTYPE_F16, 3, (int64_t[]){2, 3, 4});
     assert_int_equal(type_elements(&t), 24);
@@ -91,7 +91,7 @@ static const struct split_tree *random_tree(struct arena *a, struct random *r, i
     return split_tree_join(a, (int64_t)random_below(r, 2), left, random_tree(a, r, depth - 1));
 }
 
-static void meet_is_a_semilattice(void **state)
+TEST(meet_is_a_semilattice)
 {
     ARENA(a);
     struct random r = random_seed(1);
@@ -107,6 +107,3 @@ static void meet_is_a_semilattice(void **state)
         arena_release(&a, mark);
     }
 }
-
-RUN_TESTS(TEST(text_of_types_is_taken_back), TEST(wrong_types_are_refused), TEST(element_types_have_names_and_codes),
-          TEST(sizes_are_counted), TEST(meet_is_a_semilattice))

@@ -25,7 +25,7 @@ static bool add_renamed_set(void *context, const uint8_t *order)
     return true;
 }
 
-static void every_renamed_set_is_visited_once(void **state)
+TEST(every_renamed_set_is_visited_once)
 {
     static const struct {
         uint32_t set, fixed, count;
@@ -49,5 +49,3 @@ static void every_renamed_set_is_visited_once(void **state)
     assert_false(inputs_are_first(f, 0x21));
     space_free(&space);
 }
-
-RUN_TESTS(TEST(every_renamed_set_is_visited_once))

@@ -18,7 +18,7 @@ static const struct {
     {"(f $axis ?x)", "(f 1 ?x) (where (= (dim ?x 2) 1))", false},
 };
 
-static void instances_have_values_for_all_variables(void **state)
+TEST(instances_have_values_for_all_variables)
 {
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         if (text_is_instance(cases[i].general, cases[i].special) != cases[i].is_instance)
@@ -27,5 +27,3 @@ static void instances_have_values_for_all_variables(void **state)
             assert_true(text_hash_of_instances(cases[i].general) == text_hash_of_instances(cases[i].special));
     }
 }
-
-RUN_TESTS(TEST(instances_have_values_for_all_variables))

@@ -67,7 +67,7 @@ static int count_nodes(const struct family *f, const struct key *key)
     return n;
 }
 
-static void nodes_are_counted_as_far_as_asked(void **state)
+TEST(nodes_are_counted_as_far_as_asked)
 {
     struct known k;
     start(&k);
@@ -85,5 +85,3 @@ static void nodes_are_counted_as_far_as_asked(void **state)
     }
     finish(&k);
 }
-
-RUN_TESTS(TEST(nodes_are_counted_as_far_as_asked))

@@ -116,7 +116,7 @@ static void check_found(struct setting *s, const struct attribute_value *wanted)
         assert_true(says(s, attribute_pattern_as_term(&s->arena, &found), wanted));
 }
 
-static void what_two_forms_say_is_found_with_as_few(void **state)
+TEST(what_two_forms_say_is_found_with_as_few)
 {
     struct random r = random_seed(7);
     for (int round = 0; round < ROUNDS; round++) {
@@ -130,7 +130,7 @@ static void what_two_forms_say_is_found_with_as_few(void **state)
     }
 }
 
-static void what_no_form_says_is_not_found(void **state)
+TEST(what_no_form_says_is_not_found)
 {
     static const int64_t numbers[] = {71, 82, 93};
     struct random r = random_seed(8);
@@ -148,7 +148,7 @@ static void what_no_form_says_is_not_found(void **state)
     end(&s);
 }
 
-static void sizes_are_not_said_by_themselves(void **state)
+TEST(sizes_are_not_said_by_themselves)
 {
     struct random r = random_seed(9);
     struct attribute_value wanted[EXAMPLES];
@@ -162,6 +162,3 @@ static void sizes_are_not_said_by_themselves(void **state)
     assert_false(list_terms_find(&s.terms, wanted, MAX_LISTS, 0, &found));
     end(&s);
 }
-
-RUN_TESTS(TEST(what_two_forms_say_is_found_with_as_few), TEST(what_no_form_says_is_not_found),
-          TEST(sizes_are_not_said_by_themselves))

@@ -329,10 +329,8 @@ static void compare_case(const char *name, const char *text, int max_ops)
     free_fast(&fast);
 }
 
-static void finds_what_comparing_all_graphs_finds(void **state)
+TEST(finds_what_comparing_all_graphs_finds)
 {
     for (size_t i = 0; i < COUNT_OF(cases); i += getenv("TASO_FEW") ? 2 : 1)
         compare_case(cases[i].name, cases[i].space, cases[i].max_ops);
 }
-
-RUN_TESTS(TEST(finds_what_comparing_all_graphs_finds))

@@ -67,7 +67,7 @@ static size_t expect_no_three_targets(const struct two_outputs_terms *known, con
     return pairs;
 }
 
-static void no_rule_of_four_operators_needs_three_outputs(void **state)
+TEST(no_rule_of_four_operators_needs_three_outputs)
 {
     static const char *const spaces[] = {
         "(family f (inputs 3 (f32 2 2)) (operator (relu _)) (operator (concat 1 _ _)) (operator (split 1 _)))",
@@ -87,5 +87,3 @@ static void no_rule_of_four_operators_needs_three_outputs(void **state)
         free_fast(&found);
     }
 }
-
-RUN_TESTS(TEST(no_rule_of_four_operators_needs_three_outputs))

@@ -187,13 +187,13 @@ static void check_case(size_t number)
     vec_free(&found);
 }
 
-static void rules_that_differ_in_attributes_become_one(void **state)
+TEST(rules_that_differ_in_attributes_become_one)
 {
     for (size_t i = 0; i < COUNT_OF(cases); i++)
         check_case(i);
 }
 
-static void skeletons_tell_what_differs_otherwise(void **state)
+TEST(skeletons_tell_what_differs_otherwise)
 {
     static const char *const statements[] = {
         "(source (concat 0 ?x ?y)) (target (concat 1 ?x ?y))",
@@ -217,5 +217,3 @@ static void skeletons_tell_what_differs_otherwise(void **state)
     for (size_t i = 0; i < COUNT_OF(statements); i++)
         text_free(&texts[i]);
 }
-
-RUN_TESTS(TEST(rules_that_differ_in_attributes_become_one), TEST(skeletons_tell_what_differs_otherwise))

@@ -27,7 +27,7 @@ static const char *const canonical_graphs[] = {
      "  (output t2))\n"),
 };
 
-static void prints_what_it_reads(void **state)
+TEST(prints_what_it_reads)
 {
     for (size_t i = 0; i < COUNT_OF(canonical_graphs); i++) {
         ARENA(a);
@@ -57,7 +57,7 @@ static const struct {
     {"(graph (let x (input 0) (f32 99999999999 99999999999)))", "the tensor has too many elements", 1, 25},
 };
 
-static void names_the_place_of_errors(void **state)
+TEST(names_the_place_of_errors)
 {
     for (size_t i = 0; i < COUNT_OF(bad_graphs); i++) {
         ARENA(a);
@@ -98,7 +98,7 @@ static tensor_id add(struct graph *g, enum operator_id op, uint32_t n, const ten
     return graph_output_of(g, node, 0);
 }
 
-static void finds_equal_applications(void **state)
+TEST(finds_equal_applications)
 {
     FIXTURE(&f);
     tensor_id sum = add(&f.g, OP_EWADD, 2, (tensor_id[]){f.x, f.y});
@@ -106,7 +106,7 @@ static void finds_equal_applications(void **state)
     assert_int_not_equal(add(&f.g, OP_SUB, 2, (tensor_id[]){f.y, f.x}), add(&f.g, OP_SUB, 2, (tensor_id[]){f.x, f.y}));
 }
 
-static void takes_back_what_was_added(void **state)
+TEST(takes_back_what_was_added)
 {
     FIXTURE(&f);
     struct graph_mark mark = graph_mark(&f.g);
@@ -118,7 +118,7 @@ static void takes_back_what_was_added(void **state)
 }
 
 // The definitions of a model's nodes, which only their types are taken from, were four fifths of its memory.
-static void definitions_leave_nothing_behind(void **state)
+TEST(definitions_leave_nothing_behind)
 {
     enum { N = 256 };
     ARENA(a);
@@ -136,7 +136,7 @@ static void definitions_leave_nothing_behind(void **state)
     assert_true(arena_used(&a) - before < 2 * N * sizeof(struct type));
 }
 
-static void split_takes_its_sizes_from_the_tree(void **state)
+TEST(split_takes_its_sizes_from_the_tree)
 {
     node_id node;
     FIXTURE(&f);
@@ -154,7 +154,7 @@ static void split_takes_its_sizes_from_the_tree(void **state)
 }
 
 // relu(x + y) + tanh(y)   with relu(x + y) replaced by sigmoid(x - y)
-static void replacement_keeps_what_reads_it(void **state)
+TEST(replacement_keeps_what_reads_it)
 {
     FIXTURE(&f);
     tensor_id relu = add(&f.g, OP_RELU, 1, (tensor_id[]){add(&f.g, OP_EWADD, 2, (tensor_id[]){f.x, f.y})});
@@ -181,7 +181,7 @@ static void replacement_keeps_what_reads_it(void **state)
 }
 
 // tanh(concat(x, y)) with concat(x, y) replaced by concat(y, x): the axis is cut elsewhere now, and all below know.
-static void replacement_brings_split_trees_up_to_date(void **state)
+TEST(replacement_brings_split_trees_up_to_date)
 {
     struct graph result FREED_BY(graph_free);
     struct error error = {0};
@@ -203,7 +203,7 @@ static void replacement_brings_split_trees_up_to_date(void **state)
 }
 
 // x itself takes the place of relu(x): it still is what it was, and every way there gives the same key.
-static void replacement_by_what_was_there_keeps_its_key(void **state)
+TEST(replacement_by_what_was_there_keeps_its_key)
 {
     struct graph result, direct;
     FIXTURE(&f);
@@ -242,7 +242,7 @@ static tensor_id add_layer(struct graph *g, tensor_id x, int64_t number)
     return add(g, OP_EWADD, 2, both);
 }
 
-static void equal_layers_stand_in_equal_order(void **state)
+TEST(equal_layers_stand_in_equal_order)
 {
     enum { LAYERS = 16 };
     tensor_id x;
@@ -261,7 +261,7 @@ static void equal_layers_stand_in_equal_order(void **state)
 }
 
 // The maker of the first input of a sum is replaced, so that it becomes the second one: the sum still is what it was.
-static void keys_do_not_depend_on_the_order_of_inputs(void **state)
+TEST(keys_do_not_depend_on_the_order_of_inputs)
 {
     const enum operator_id made_by[] = {OP_NEG, OP_RELU, OP_TANH, OP_EXP};
     size_t n_swapped = 0;
@@ -285,7 +285,7 @@ static void keys_do_not_depend_on_the_order_of_inputs(void **state)
     assert_true(n_swapped > 0);
 }
 
-static void replacement_refuses_cycles(void **state)
+TEST(replacement_refuses_cycles)
 {
     struct graph result;
     FIXTURE(&f);
@@ -295,7 +295,7 @@ static void replacement_refuses_cycles(void **state)
     assert_false(graph_replace(&result, &f.g, 1, &relu, &above, NULL));
 }
 
-static void counts_uses(void **state)
+TEST(counts_uses)
 {
     struct graph_uses uses;
     FIXTURE(&f);
@@ -309,7 +309,7 @@ static void counts_uses(void **state)
 }
 
 // A tensor read twice at each of sixty levels is read 2^60 times: the cost says so, without counting.
-static void costs_of_shared_entries_are_found_once(void **state)
+TEST(costs_of_shared_entries_are_found_once)
 {
     struct field_entries entries;
     ARENA(a);
@@ -345,7 +345,7 @@ static void leaves_out_undone(const char *before, const char *after)
     "(graph (let x (input 0) (f32 6 4)) (let n (weight 0) (f32 1)) (let s (reshape :shape 2 3 4 x))"                   \
     " (let m (broadcast :shape 2 3 4 n)) (let p (ewmul s m)) (let t (tanh p)) (let q (ewmul s t))"
 
-static void reshapes_around_elementwise_operators_are_left_out(void **state)
+TEST(reshapes_around_elementwise_operators_are_left_out)
 {
     leaves_out_undone(READ_AS_SEQUENCE " (let r (reshape :shape 6 4 q)) (output r))",
                       "(graph\n  (let t0 (weight 0) (f32 1))\n  (let t1 (broadcast :shape 6 4 t0))\n"
@@ -368,11 +368,3 @@ static void reshapes_around_elementwise_operators_are_left_out(void **state)
                       " (let r (reshape :shape 6 4 q)) (output r))",
                       NULL);
 }
-
-RUN_TESTS(TEST(prints_what_it_reads), TEST(names_the_place_of_errors), TEST(finds_equal_applications),
-          TEST(takes_back_what_was_added), TEST(definitions_leave_nothing_behind),
-          TEST(split_takes_its_sizes_from_the_tree), TEST(replacement_keeps_what_reads_it),
-          TEST(replacement_brings_split_trees_up_to_date), TEST(replacement_by_what_was_there_keeps_its_key),
-          TEST(equal_layers_stand_in_equal_order), TEST(keys_do_not_depend_on_the_order_of_inputs),
-          TEST(replacement_refuses_cycles), TEST(counts_uses), TEST(costs_of_shared_entries_are_found_once),
-          TEST(reshapes_around_elementwise_operators_are_left_out))

@@ -19,7 +19,7 @@ static int64_t value_at(struct sizes *s, const int64_t *at, int64_t x, int64_t y
 }
 
 // 12 x, x y, x + y, 2 x + 2 y + 6, 7
-static void finds_functions(void **state)
+TEST(finds_functions)
 {
     struct sizes s = two_symbols();
     int64_t at[5][N_PROBES];
@@ -43,7 +43,7 @@ static void finds_functions(void **state)
 }
 
 // Half of x where that is even, x cut at 512, and numbers that follow no rule.
-static void refuses_what_is_none(void **state)
+TEST(refuses_what_is_none)
 {
     struct sizes s = two_symbols();
     int64_t half[N_PROBES], cut[N_PROBES];
@@ -58,7 +58,7 @@ static void refuses_what_is_none(void **state)
 }
 
 // A quotient of a quotient is one of the symbol; neither is known before it was added.
-static void knows_quotients(void **state)
+TEST(knows_quotients)
 {
     struct sizes s = two_symbols();
     int64_t at[3][N_PROBES];
@@ -80,7 +80,7 @@ static void knows_quotients(void **state)
 }
 
 // (6 x + 9) / 4 is (3 x + 4) / 2, of a product of symbols nothing is known, and (2 x + 4) / 2 is a sum.
-static void brings_quotients_to_lowest_terms(void **state)
+TEST(brings_quotients_to_lowest_terms)
 {
     struct sizes s = two_symbols();
     int64_t six[N_PROBES], product[N_PROBES];
@@ -102,7 +102,7 @@ static void brings_quotients_to_lowest_terms(void **state)
 }
 
 // A third of so many times a symbol would overflow where the symbol is not chosen yet.
-static void knows_no_quotients_of_huge_multiples(void **state)
+TEST(knows_no_quotients_of_huge_multiples)
 {
     struct sizes s = two_symbols();
     int64_t huge[N_PROBES], first[MAX_SYMBOLS];
@@ -115,7 +115,7 @@ static void knows_no_quotients_of_huge_multiples(void **state)
 }
 
 // Of 212, twice the quarter is the half; at what is found it is not.
-static void finds_a_probe_that_tells_quotients_apart(void **state)
+TEST(finds_a_probe_that_tells_quotients_apart)
 {
     struct sizes s = {0}, there = {0};
     struct size_form form;
@@ -140,7 +140,7 @@ static void finds_a_probe_that_tells_quotients_apart(void **state)
 }
 
 // Up to three symbols and a number; of four, five probes say nothing.
-static void finds_sums_of_three(void **state)
+TEST(finds_sums_of_three)
 {
     struct sizes s = {0};
     int64_t sum[2][N_PROBES], binding[MAX_SYMBOLS] = {2, 3, 5, 7};
@@ -160,7 +160,7 @@ static void finds_sums_of_three(void **state)
 }
 
 // A fixed number that a symbol's prime divides is taken for a multiple of it.
-static void tells_what_is_not_told_apart(void **state)
+TEST(tells_what_is_not_told_apart)
 {
     struct sizes s = two_symbols();
     assert_int_equal(value_at(&s, (int64_t[]){422, 422, 422, 422, 422}, 4, 4), 422);
@@ -168,7 +168,7 @@ static void tells_what_is_not_told_apart(void **state)
     sizes_free(&s);
 }
 
-static void sizes_beyond_any_tensor_are_none(void **state)
+TEST(sizes_beyond_any_tensor_are_none)
 {
     struct sizes s = two_symbols();
     int64_t many = (int64_t)1 << 40;
@@ -177,7 +177,7 @@ static void sizes_beyond_any_tensor_are_none(void **state)
 }
 
 // A reshape of x to (x * 4, 2) at other sizes, and one to a fixed shape, which is ill-typed there.
-static void makes_nodes_at_a_binding(void **state)
+TEST(makes_nodes_at_a_binding)
 {
     ARENA(arena);
     struct graph g, there;
@@ -203,8 +203,3 @@ static void makes_nodes_at_a_binding(void **state)
     graph_free(&g);
     sizes_free(&s);
 }
-
-RUN_TESTS(TEST(finds_functions), TEST(refuses_what_is_none), TEST(knows_quotients),
-          TEST(brings_quotients_to_lowest_terms), TEST(knows_no_quotients_of_huge_multiples),
-          TEST(finds_a_probe_that_tells_quotients_apart), TEST(finds_sums_of_three), TEST(tells_what_is_not_told_apart),
-          TEST(sizes_beyond_any_tensor_are_none), TEST(makes_nodes_at_a_binding))

@@ -125,7 +125,7 @@ static void is_cut_short_at_its_limit(struct enumeration *e)
     assert_true(steps == 0 || e->was_cut_short);
 }
 
-static void finds_what_trying_all_finds(void **state)
+TEST(finds_what_trying_all_finds)
 {
     for (size_t i = 0; i < COUNT_OF(rules); i++) {
         ARENA(scratch);
@@ -199,7 +199,7 @@ static void standard_attributes(const struct operator* op, struct arena *a, stru
 }
 
 // Inputs that do not agree are refused without being defined.
-static void types_what_has_a_definition(void **state)
+TEST(types_what_has_a_definition)
 {
     static struct type types[64];
     uint32_t n_types = collect_types(types), n_typed = 0, n_refused = 0;
@@ -229,5 +229,3 @@ static void types_what_has_a_definition(void **state)
     }
     assert_true(n_typed > 1000 && n_refused > 1000);
 }
-
-RUN_TESTS(TEST(finds_what_trying_all_finds), TEST(types_what_has_a_definition))

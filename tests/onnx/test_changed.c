@@ -78,7 +78,7 @@ static void expect_change(const struct error *error)
     munmap(bytes, SIZE);
 }
 
-static void lists_that_grow_are_refused(void **state)
+TEST(lists_that_grow_are_refused)
 {
     ARENA(arena);
     struct error error = {0};
@@ -89,7 +89,7 @@ static void lists_that_grow_are_refused(void **state)
     expect_change(&error);
 }
 
-static void numbers_that_grow_are_refused(void **state)
+TEST(numbers_that_grow_are_refused)
 {
     ARENA(arena);
     struct error error = {0};
@@ -102,5 +102,3 @@ static void numbers_that_grow_are_refused(void **state)
     assert_false(onnx_tensor_decode(tensor, &arena, "file", &elements, &error));
     expect_change(&error);
 }
-
-RUN_TESTS(TEST(lists_that_grow_are_refused), TEST(numbers_that_grow_are_refused))

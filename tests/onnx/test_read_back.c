@@ -162,7 +162,7 @@ static void forget_symbol_of_node(struct written *w)
         w->types.items[i].type.dim[0] += w->types.items[i].type.rank == 2;
 }
 
-static void what_is_right_is_written(void **state)
+TEST(what_is_right_is_written)
 {
     for (int is_symbolic = 0; is_symbolic < 2; is_symbolic++) {
         char folder[] = "/tmp/taso-read-back-XXXXXX", path[64], out[64];
@@ -179,7 +179,7 @@ static void what_is_right_is_written(void **state)
     }
 }
 
-static void what_differs_is_not_written(void **state)
+TEST(what_differs_is_not_written)
 {
     static const struct {
         void (*spoil)(struct written *w);
@@ -205,5 +205,3 @@ static void what_differs_is_not_written(void **state)
         assert_int_equal(rmdir(folder), 0);
     }
 }
-
-RUN_TESTS(TEST(what_is_right_is_written), TEST(what_differs_is_not_written))

@@ -34,7 +34,7 @@ static const struct tensor_case cases[] = {
     {BYTES("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x10\x03"), NOTHING, "negative"},
 };
 
-static void tensors_are_decoded(void **state)
+TEST(tensors_are_decoded)
 {
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         ARENA(arena);
@@ -54,7 +54,7 @@ static void tensors_are_decoded(void **state)
     }
 }
 
-static void sizes_do_not_overflow(void **state)
+TEST(sizes_do_not_overflow)
 {
     static int64_t dims[][3] = {{INT64_MAX, INT64_MAX, 0}, {INT64_MAX, 2, 1}, {INT64_MAX / 8, 1, 1}, {5, 3, 1}};
     static const bool is_count[] = {true, false, true, true}, is_size[] = {true, false, false, true};
@@ -65,5 +65,3 @@ static void sizes_do_not_overflow(void **state)
         assert_int_equal(onnx_tensor_size(&t, &n), is_size[i]);
     }
 }
-
-RUN_TESTS(TEST(tensors_are_decoded), TEST(sizes_do_not_overflow))

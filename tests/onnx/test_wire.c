@@ -31,7 +31,7 @@ static struct wire_range range_of(const char *bytes, size_t size)
     return (struct wire_range){(const uint8_t *)bytes, (const uint8_t *)bytes + size};
 }
 
-static void varints_are_read(void **state)
+TEST(varints_are_read)
 {
     for (size_t i = 0; i < COUNT_OF(varints); i++) {
         struct wire_range r = range_of(varints[i].bytes, varints[i].size);
@@ -69,7 +69,7 @@ static const struct record_case records[] = {
     {BYTES("\x08"), "a number is cut short", 0, 0},
 };
 
-static void records_are_read(void **state)
+TEST(records_are_read)
 {
     for (size_t i = 0; i < COUNT_OF(records); i++) {
         struct wire_range r = range_of(records[i].bytes, records[i].size);
@@ -115,7 +115,7 @@ static const struct node_case nodes[] = {
     {BYTES("\x2a\x03\x42\x01\x80"), BYTES(""), "byte 2, in AttributeProto: a packed list of numbers is cut short"},
 };
 
-static void messages_come_back(void **state)
+TEST(messages_come_back)
 {
     for (size_t i = 0; i < COUNT_OF(nodes); i++) {
         ARENA(arena);
@@ -135,7 +135,7 @@ static void messages_come_back(void **state)
 }
 
 // A oneof keeps the last member read, as protobuf does.
-static void last_alternative_counts(void **state)
+TEST(last_alternative_counts)
 {
     static const char bytes[] = "\x22\x02\x0a\x00\x0a\x02\x08\x01";
     ARENA(arena);
@@ -147,5 +147,3 @@ static void last_alternative_counts(void **state)
     assert_null(type->sequence);
     assert_int_equal(type->tensor->elem_type, 1);
 }
-
-RUN_TESTS(TEST(varints_are_read), TEST(records_are_read), TEST(messages_come_back), TEST(last_alternative_counts))

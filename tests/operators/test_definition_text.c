@@ -55,7 +55,7 @@ static void check_round_trip(struct arena *a, const struct definition *d)
     text_free(&text_again);
 }
 
-static void text_of_every_operator_is_taken_back(void **state)
+TEST(text_of_every_operator_is_taken_back)
 {
     ARENA(a);
     struct error error;
@@ -92,7 +92,7 @@ static const struct {
      "x0 f32[8]\nt0[i] f32[4] = max(x0[i * 2], 0.0)\nz[j] f32[4] = t0[j] + (min(k < 4) t0[k])\n"},
 };
 
-static void people_may_write_freely(void **state)
+TEST(people_may_write_freely)
 {
     for (size_t i = 0; i < COUNT_OF(free_forms); i++) {
         ARENA(a);
@@ -141,7 +141,7 @@ static const struct {
     {"z", 1, 2, "expected `[`"},
 };
 
-static void what_is_no_definition_is_refused(void **state)
+TEST(what_is_no_definition_is_refused)
 {
     for (size_t i = 0; i < COUNT_OF(refusals); i++) {
         ARENA(a);
@@ -169,7 +169,7 @@ static void check_too_deep(const struct text *text)
     free(block);
 }
 
-static void deep_text_is_refused(void **state)
+TEST(deep_text_is_refused)
 {
     TEXT(text);
     text_add(&text, "z[i] f32[2] = ");
@@ -191,11 +191,5 @@ static void deep_text_is_refused(void **state)
 int main(int argc, char **argv)
 {
     examples_path = argv[argc - 1];
-    const struct CMUnitTest tests[] = {
-        TEST(text_of_every_operator_is_taken_back),
-        TEST(people_may_write_freely),
-        TEST(what_is_no_definition_is_refused),
-        TEST(deep_text_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run();
 }

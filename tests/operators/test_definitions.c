@@ -173,13 +173,13 @@ static void check_row(const struct row *row, void (*print)(struct text *, const 
     assert_string_equal(text.chars, row->expected);
 }
 
-static void types_and_trees_are_as_listed(void **state)
+TEST(types_and_trees_are_as_listed)
 {
     for (size_t i = 0; i < COUNT_OF(types); i++)
         check_row(&types[i], print_types);
 }
 
-static void formulas_read_as_listed(void **state)
+TEST(formulas_read_as_listed)
 {
     for (size_t i = 0; i < COUNT_OF(formulas); i++)
         check_row(&formulas[i], print_formula);
@@ -228,7 +228,7 @@ static void check_at_other_ranks(const struct operator_call *call, struct arena 
             }
 }
 
-static void ranks_are_kept_where_that_is_said(void **state)
+TEST(ranks_are_kept_where_that_is_said)
 {
     bool was_tried[OP_COUNT] = {0};
     for (size_t i = 0; i < COUNT_OF(calls_that_keep_rank); i++) {
@@ -250,7 +250,7 @@ static void ranks_are_kept_where_that_is_said(void **state)
         assert_int_equal(was_tried[i], (operators[i]->flags & OPERATOR_KEEPS_RANK) != 0);
 }
 
-static void names_and_ids_agree(void **state)
+TEST(names_and_ids_agree)
 {
     for (int i = 0; i < operator_count(); i++) {
         assert_int_equal(operators[i]->id, i);
@@ -261,6 +261,3 @@ static void names_and_ids_agree(void **state)
     }
     assert_null(operator_find("nothing"));
 }
-
-RUN_TESTS(TEST(types_and_trees_are_as_listed), TEST(formulas_read_as_listed), TEST(ranks_are_kept_where_that_is_said),
-          TEST(names_and_ids_agree))

@@ -308,7 +308,7 @@ static void compare_with_naive(uint64_t seed)
     trial_end(&t);
 }
 
-static void reals_are_as_the_obvious_evaluator_says(void **state)
+TEST(reals_are_as_the_obvious_evaluator_says)
 {
     for (uint64_t seed = 1; seed <= 4000; seed++)
         compare_with_naive(seed);
@@ -335,7 +335,7 @@ static void compare_integers_with_reals(uint64_t seed)
     trial_end(&t);
 }
 
-static void integers_agree_with_reals(void **state)
+TEST(integers_agree_with_reals)
 {
     for (uint64_t seed = 1; seed <= 2000; seed++)
         compare_integers_with_reals(seed);
@@ -363,7 +363,7 @@ static void compare_field_with_reals(uint64_t seed)
     trial_end(&t);
 }
 
-static void residues_agree_with_reals_on_polynomials(void **state)
+TEST(residues_agree_with_reals_on_polynomials)
 {
     for (uint64_t seed = 1; seed <= 2000; seed++)
         compare_field_with_reals(seed);
@@ -396,7 +396,7 @@ static bool compare_tape_with_plan(uint64_t seed)
 }
 
 // More products than are summed before they are reduced, each as large as can be.
-static void long_sums_are_reduced_in_time(void **state)
+TEST(long_sums_are_reduced_in_time)
 {
     enum { ROWS = 2, TERMS = 3 * FIELD_LAZY_PRODUCTS + 5, COLUMNS = 3 };
     const struct type types[2] = {type_make(DTYPE_F32, 2, (int64_t[]){ROWS, TERMS}),
@@ -424,7 +424,7 @@ static void long_sums_are_reduced_in_time(void **state)
 
 // Sums of products, and maxima, of reads that leave their tensor at some entries and steps: a tape does not look at
 // each of them anew.
-static void windows_are_unrolled_as_they_are_evaluated(void **state)
+TEST(windows_are_unrolled_as_they_are_evaluated)
 {
     enum { IMAGE = 2 * 4 * 5 * 4, KERNEL = 4 * 4 * 3 * 2, MAX_RESULT = 2 * 4 * 12 * 12 };
     static const struct {
@@ -470,14 +470,10 @@ static void windows_are_unrolled_as_they_are_evaluated(void **state)
     }
 }
 
-static void tapes_give_what_the_evaluator_gives(void **state)
+TEST(tapes_give_what_the_evaluator_gives)
 {
     int n_tapes = 0;
     for (uint64_t seed = 1; seed <= 4000; seed++)
         n_tapes += compare_tape_with_plan(seed);
     assert_true(n_tapes > 1000);
 }
-
-RUN_TESTS(TEST(reals_are_as_the_obvious_evaluator_says), TEST(integers_agree_with_reals),
-          TEST(residues_agree_with_reals_on_polynomials), TEST(tapes_give_what_the_evaluator_gives),
-          TEST(long_sums_are_reduced_in_time), TEST(windows_are_unrolled_as_they_are_evaluated))

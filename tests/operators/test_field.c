@@ -15,7 +15,7 @@ static uint64_t some_value(struct random *r)
     return random_below(r, 4) ? random_below(r, FIELD_PRIME) : corners[random_below(r, COUNT_OF(corners))];
 }
 
-static void arithmetic_is_that_of_wide_integers(void **state)
+TEST(arithmetic_is_that_of_wide_integers)
 {
     struct random r = random_seed(1);
     for (int i = 0; i < 20000; i++) {
@@ -37,7 +37,7 @@ static void arithmetic_is_that_of_wide_integers(void **state)
     assert_int_equal(field_power(7, 0), 1);
 }
 
-static void integers_keep_their_sums_and_products(void **state)
+TEST(integers_keep_their_sums_and_products)
 {
     static const int64_t values[] = {0, 1, -1, 5, -7, 1000000007, -123456789, INT64_MAX, INT64_MIN};
     for (size_t i = 0; i < COUNT_OF(values); i++) {
@@ -51,7 +51,7 @@ static void integers_keep_their_sums_and_products(void **state)
     }
 }
 
-static void reals_are_dyadic_rationals(void **state)
+TEST(reals_are_dyadic_rationals)
 {
     struct random r = random_seed(2);
     assert_int_equal(field_mul(field_from_real(0.5), 2), 1);
@@ -86,7 +86,7 @@ static uint64_t apply_operator(enum operator_id id, uint64_t key, uint64_t a, ui
     return result;
 }
 
-static void max_and_min_go_by_one_order(void **state)
+TEST(max_and_min_go_by_one_order)
 {
     struct random r = random_seed(3);
     for (uint64_t key = 0; key < 400; key++) {
@@ -103,7 +103,7 @@ static void max_and_min_go_by_one_order(void **state)
     }
 }
 
-static void relu_keeps_order_and_small_integers(void **state)
+TEST(relu_keeps_order_and_small_integers)
 {
     struct random r = random_seed(4);
     for (uint64_t key = 0; key < 400; key++) {
@@ -117,7 +117,7 @@ static void relu_keeps_order_and_small_integers(void **state)
 }
 
 // A value below -1/2 is not above it; negation turns the order round; values stand on all sides of thresholds.
-static void thresholds_stand_as_among_the_reals(void **state)
+TEST(thresholds_stand_as_among_the_reals)
 {
     static const double thresholds[] = {-1e30, -6, -3, -1, -0.5, -0.25, 0, 0.0999999940395355224609375, 0.5, 1, 6, 1e8};
     struct random r = random_seed(7);
@@ -145,7 +145,7 @@ static void thresholds_stand_as_among_the_reals(void **state)
     }
 }
 
-static void operators_with_thresholds_are_neither_constant_nor_the_identity(void **state)
+TEST(operators_with_thresholds_are_neither_constant_nor_the_identity)
 {
     static const enum operator_id ids[] = {OP_SHRINK, OP_THRESHOLDEDRELU, OP_HARDSIGMOID, OP_HARDSWISH};
     struct random r = random_seed(8);
@@ -162,7 +162,7 @@ static void operators_with_thresholds_are_neither_constant_nor_the_identity(void
     }
 }
 
-static void clip_depends_on_its_argument(void **state)
+TEST(clip_depends_on_its_argument)
 {
     struct random r = random_seed(5);
     int n_moved = 0;
@@ -173,7 +173,7 @@ static void clip_depends_on_its_argument(void **state)
     assert_true(n_moved > 20 && n_moved < 180);
 }
 
-static void powers_and_roundings_are_exact_where_small(void **state)
+TEST(powers_and_roundings_are_exact_where_small)
 {
     struct random r = random_seed(6);
     for (uint64_t key = 0; key < 100; key++) {
@@ -188,9 +188,3 @@ static void powers_and_roundings_are_exact_where_small(void **state)
         assert_int_not_equal(apply_operator(OP_EXP, key, a, 0), apply_operator(OP_TANH, key, a, 0));
     }
 }
-
-RUN_TESTS(TEST(arithmetic_is_that_of_wide_integers), TEST(integers_keep_their_sums_and_products),
-          TEST(reals_are_dyadic_rationals), TEST(max_and_min_go_by_one_order),
-          TEST(relu_keeps_order_and_small_integers), TEST(thresholds_stand_as_among_the_reals),
-          TEST(operators_with_thresholds_are_neither_constant_nor_the_identity), TEST(clip_depends_on_its_argument),
-          TEST(powers_and_roundings_are_exact_where_small))

@@ -321,7 +321,7 @@ static bool try_application(const struct operator* op, uint64_t seed)
     return is_typed;
 }
 
-static void senseless_applications_are_refused(void **state)
+TEST(senseless_applications_are_refused)
 {
     for (int id = 0; id < operator_count(); id++) {
         int n_typed = 0;
@@ -331,5 +331,3 @@ static void senseless_applications_are_refused(void **state)
             fail_msg("no random application of %s has a meaning", operators[id]->name);
     }
 }
-
-RUN_TESTS(TEST(senseless_applications_are_refused))

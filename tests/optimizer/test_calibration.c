@@ -3,7 +3,7 @@
 #include "tests/support/check.h"
 
 // Each of the first three is the shortest so far, and disturbed.
-static void runs_are_judged_by_the_shortest_of_all(void **state)
+TEST(runs_are_judged_by_the_shortest_of_all)
 {
     static const double sums[] = {0.3, 0.2, 0.15, 0.104, 0.1, 0.12, 0.106, 0.102};
     static const bool is_disturbed[] = {true, true, true, true, false, false, true, true};
@@ -12,5 +12,3 @@ static void runs_are_judged_by_the_shortest_of_all(void **state)
     assert_memory_equal(runs, ((size_t[]){3, 4, 5, 7}), 4 * sizeof *runs);
     assert_int_equal(calibration_choose_runs(3, sums, is_disturbed, runs), 1);   // the shortest one itself
 }
-
-RUN_TESTS(TEST(runs_are_judged_by_the_shortest_of_all))

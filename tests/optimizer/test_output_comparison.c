@@ -18,7 +18,7 @@ static struct output_comparison compare(enum dtype dtype, int64_t n, void *a, vo
 }
 
 // The largest difference of two rounds is in the second one, which is constant; the first one varies.
-static void the_worst_round_counts(void **state)
+TEST(the_worst_round_counts)
 {
     float a[] = {1, 2, 3, 4, 4, 4}, b[] = {1, 2.25f, 3, 4, 4, 5};
     LOCAL_LIST(output_comparisons, found);
@@ -35,7 +35,7 @@ static void the_worst_round_counts(void **state)
 }
 
 // A million and one is within the tolerance of reals from a million.
-static void integers_are_equal_or_not(void **state)
+TEST(integers_are_equal_or_not)
 {
     float reals[] = {1000000, 7}, more[] = {1000001, 7};
     int32_t integers[] = {1000000, 7}, others[] = {1000001, 7};
@@ -50,7 +50,7 @@ static void integers_are_equal_or_not(void **state)
     assert_false(output_is_within(&o, 1e-5));
 }
 
-static void what_is_not_finite_counts_where_it_is_asked_for(void **state)
+TEST(what_is_not_finite_counts_where_it_is_asked_for)
 {
     float a[] = {NAN, INFINITY, 1, 2}, b[] = {NAN, INFINITY, 1, 2}, c[] = {0, 0, 1, 2}, d[] = {NAN, INFINITY, 1, NAN};
     struct output_comparison o = compare(DTYPE_F32, 4, a, b, false);
@@ -63,7 +63,7 @@ static void what_is_not_finite_counts_where_it_is_asked_for(void **state)
     assert_true(isinf(o.max_difference) && o.place == 3);
 }
 
-static void other_types_are_not_near(void **state)
+TEST(other_types_are_not_near)
 {
     float a[] = {1, 2};
     struct tensor_value two = values_of(DTYPE_F32, 2, a), one = values_of(DTYPE_F32, 1, a);
@@ -87,7 +87,7 @@ static bool run_on_paper(struct model *m, const struct workers *workers, const s
     return true;
 }
 
-static void no_round_is_begun_once_an_end_is_asked_for(void **state)
+TEST(no_round_is_begun_once_an_end_is_asked_for)
 {
     static const struct executor on_paper = {.run = run_on_paper};
     const struct model_inputs none = {0};
@@ -112,7 +112,3 @@ static void no_round_is_begun_once_an_end_is_asked_for(void **state)
     recordings_compare(&recordings[1], &recordings[0], false, 0, &found);
     assert_true(found.items[0].is_equal_enough && found.items[0].is_trustworthy);
 }
-
-RUN_TESTS(TEST(the_worst_round_counts), TEST(no_round_is_begun_once_an_end_is_asked_for),
-          TEST(integers_are_equal_or_not), TEST(what_is_not_finite_counts_where_it_is_asked_for),
-          TEST(other_types_are_not_near))

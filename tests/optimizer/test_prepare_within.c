@@ -106,7 +106,7 @@ static uint32_t prepare(struct fixture *f)
     return n;
 }
 
-static void what_stays_within_is_taken(void **state)
+TEST(what_stays_within_is_taken)
 {
     FIXTURE(&f, two_convolutions, 0.1, 1e-3, 1e-3);
     assert_int_equal(prepare(&f), 2);
@@ -115,7 +115,7 @@ static void what_stays_within_is_taken(void **state)
 }
 
 // Its own error is the same, and it moves the output by some 1e-4.
-static void what_a_later_step_makes_larger_is_taken_back(void **state)
+TEST(what_a_later_step_makes_larger_is_taken_back)
 {
     FIXTURE(&f, two_convolutions, 100, 1e-3, 1e-3);
     assert_int_equal(prepare(&f), 1);
@@ -136,7 +136,7 @@ static double difference_of(double gain, double other_gain)
 }
 
 // Each of them would do: the one that errs more stays, as it gains more.
-static void what_gains_least_is_taken_back(void **state)
+TEST(what_gains_least_is_taken_back)
 {
     double alone[] = {difference_of(1e-3, 0), difference_of(0, 1e-3)}, both = difference_of(1e-3, 1e-3);
     int larger = alone[1] > alone[0];
@@ -148,7 +148,7 @@ static void what_gains_least_is_taken_back(void **state)
 }
 
 // Nobody knows an inexact choice yet: that is no reason to run in the standard way.
-static void what_is_known_of_exact_choices_is_taken(void **state)
+TEST(what_is_known_of_exact_choices_is_taken)
 {
     FIXTURE(&f, two_convolutions, 0.1, 0, 0);
     assert_int_equal(prepare(&f), 0);
@@ -183,7 +183,7 @@ static void count_prepared(struct fixture *f)
 }
 
 // By standard choices, by all, and by what is left: which of them errs is not looked for.
-static void when_interrupted_nothing_is_tried(void **state)
+TEST(when_interrupted_nothing_is_tried)
 {
     static const struct interrupt_listener interruption = {wants_end, NULL};
     FIXTURE(&f, two_convolutions, 100, 1e-3, 1e-3);
@@ -204,7 +204,7 @@ static void record(struct fixture *f, struct reference *r)
 }
 
 // The round that an end left time for is not all that there is to compare with when nobody asks for one any more.
-static void a_reference_that_was_cut_is_recorded_anew(void **state)
+TEST(a_reference_that_was_cut_is_recorded_anew)
 {
     static const struct interrupt_listener interruption = {wants_end, NULL};
     struct reference r FREED_BY(reference_free) = {.n_inputs = 1, .seed = 1, .rounds = 2};
@@ -228,7 +228,7 @@ static void judge_only(struct fixture *f)
 }
 
 // A weight that was judged before is not packed again.
-static void what_is_only_judged_is_prepared_for_that_alone(void **state)
+TEST(what_is_only_judged_is_prepared_for_that_alone)
 {
     FIXTURE(&f, two_convolutions, 0.1, 1e-3, 1e-3);
     count_prepared(&f);
@@ -238,7 +238,7 @@ static void what_is_only_judged_is_prepared_for_that_alone(void **state)
     assert_int_equal(n_prepared, 2);
 }
 
-static void where_all_is_exact_nothing_is_judged(void **state)
+TEST(where_all_is_exact_nothing_is_judged)
 {
     FIXTURE(&f, two_convolutions, 0.1, 0, 0);
     count_prepared(&f);
@@ -246,16 +246,10 @@ static void where_all_is_exact_nothing_is_judged(void **state)
     assert_int_equal(n_prepared, 0);
 }
 
-static void nothing_is_taken_where_nothing_may_be_lost(void **state)
+TEST(nothing_is_taken_where_nothing_may_be_lost)
 {
     FIXTURE(&f, two_convolutions, 0.1, 1e-3, 1e-3);
     f.b->options.error_budget = 0;
     assert_int_equal(prepare(&f), 0);
     assert_true(f.within.difference == 0);
 }
-
-RUN_TESTS(TEST(what_stays_within_is_taken), TEST(what_a_later_step_makes_larger_is_taken_back),
-          TEST(what_gains_least_is_taken_back), TEST(what_is_known_of_exact_choices_is_taken),
-          TEST(when_interrupted_nothing_is_tried), TEST(a_reference_that_was_cut_is_recorded_anew),
-          TEST(what_is_only_judged_is_prepared_for_that_alone), TEST(where_all_is_exact_nothing_is_judged),
-          TEST(nothing_is_taken_where_nothing_may_be_lost))

@@ -18,7 +18,7 @@ static struct remaining_time time_after(const struct phases *phases, size_t n_se
 }
 
 // The seconds shown before it is known whether costs differ are not less than those shown then.
-static void another_search_is_expected_once(void **state)
+TEST(another_search_is_expected_once)
 {
     struct phases phases = {.seconds = {[PHASE_SEARCHING] = 60}, .processor_seconds = {[PHASE_SEARCHING] = 60}};
     struct remaining_time o = time_after(&phases, 1);
@@ -32,7 +32,7 @@ static void another_search_is_expected_once(void **state)
     assert_true(o.countdown.seconds > 30 && o.countdown.seconds <= later);
 }
 
-static void known_costs_are_not_expected_to_change(void **state)
+TEST(known_costs_are_not_expected_to_change)
 {
     struct phases phases = {.seconds = {[PHASE_SEARCHING] = 60}, .processor_seconds = {[PHASE_SEARCHING] = 60}};
     struct remaining_time cold = time_after(&phases, 1), warm = cold;
@@ -42,7 +42,7 @@ static void known_costs_are_not_expected_to_change(void **state)
 }
 
 // Nobody disturbs: another process works.
-static void a_runtime_that_measures_is_not_slow(void **state)
+TEST(a_runtime_that_measures_is_not_slow)
 {
     struct phases phases = {.seconds = {[PHASE_SEARCHING] = 60}, .processor_seconds = {[PHASE_SEARCHING] = 0.1}};
     struct remaining_time o = time_after(&phases, 0);
@@ -57,7 +57,7 @@ static bool wants_end(void *context)
 }
 
 // A search of which the time was over left the contest interrupted, however much time that had.
-static void timing_has_time_of_its_own(void **state)
+TEST(timing_has_time_of_its_own)
 {
     struct phases phases = {.now = PHASE_LOADING};
     struct remaining_time rest = {.of_timing = 1000, .of_run = 0.1, .n_contenders = 4, .phases = &phases};
@@ -76,6 +76,3 @@ static void timing_has_time_of_its_own(void **state)
     time_limit_end(&limit);
     interrupt_listen(NULL);
 }
-
-RUN_TESTS(TEST(another_search_is_expected_once), TEST(known_costs_are_not_expected_to_change),
-          TEST(a_runtime_that_measures_is_not_slow), TEST(timing_has_time_of_its_own))

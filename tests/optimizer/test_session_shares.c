@@ -52,7 +52,7 @@ static const char chain[] =
     "(graph (let x (input 0) (f32 4 4)) (let w (weight 0) (f32 4 4)) (let p (matmul x w)) "
     "(let s (softmax 1 p)) (let t (transpose :perm 1 0 s)) (let q (reducesum :axes 0 t)) (output q))";
 
-static void kernels_are_those_of_their_groups(void **state)
+TEST(kernels_are_those_of_their_groups)
 {
     FIXTURE(&f, chain);
     f.seen[find_node(&f, OP_MATMUL)] = 5;
@@ -67,7 +67,7 @@ static void kernels_are_those_of_their_groups(void **state)
 }
 
 // Of two neighbours the sum takes ten times what it does alone: it did the transposition, too.
-static void a_group_without_kernels_is_a_part_of_the_slowest(void **state)
+TEST(a_group_without_kernels_is_a_part_of_the_slowest)
 {
     FIXTURE(&f, chain);
     node_id transpose = find_node(&f, OP_TRANSPOSE), sum = find_node(&f, OP_REDUCESUM);
@@ -82,7 +82,7 @@ static void a_group_without_kernels_is_a_part_of_the_slowest(void **state)
 }
 
 // From neighbour to neighbour, and the sum stays what was seen.
-static void all_that_was_fused_shares_one_kernel(void **state)
+TEST(all_that_was_fused_shares_one_kernel)
 {
     FIXTURE(&f, chain);
     f.seen[find_node(&f, OP_MATMUL)] = 28;
@@ -92,13 +92,10 @@ static void all_that_was_fused_shares_one_kernel(void **state)
     assert_true(share(&f, OP_MATMUL) < share(&f, OP_REDUCESUM));
 }
 
-static void without_any_kernel_nothing_is_taken(void **state)
+TEST(without_any_kernel_nothing_is_taken)
 {
     FIXTURE(&f, chain);
     session_shares(&f.groups, f.alone, f.seen, f.shares);
     expect_share(&f, OP_MATMUL, 0);
     expect_share(&f, OP_REDUCESUM, 0);
 }
-
-RUN_TESTS(TEST(kernels_are_those_of_their_groups), TEST(a_group_without_kernels_is_a_part_of_the_slowest),
-          TEST(all_that_was_fused_shares_one_kernel), TEST(without_any_kernel_nothing_is_taken))

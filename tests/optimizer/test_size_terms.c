@@ -90,7 +90,7 @@ static int64_t nothing(const int64_t *dim)
     return dim[0] % 5 * (dim[1] % 7) ^ dim[2];
 }
 
-static void forms_are_found(void **state)
+TEST(forms_are_found)
 {
     static size_function *const functions[] = {constant, size,     one_more, negative, padded,
                                                window,   elements, ninefold, half};
@@ -112,7 +112,7 @@ static void forms_are_found(void **state)
 }
 
 // A term that was found is tried again: two sizes of five parts each have a product.
-static void found_terms_are_used(void **state)
+TEST(found_terms_are_used)
 {
     struct setting s;
     int64_t sizes[2][EXAMPLES], product[EXAMPLES];
@@ -126,5 +126,3 @@ static void found_terms_are_used(void **state)
     assert_true(finds(&s, sizes[0]) && finds(&s, sizes[1]) && finds(&s, product));
     setting_free(&s);
 }
-
-RUN_TESTS(TEST(forms_are_found), TEST(found_terms_are_used))

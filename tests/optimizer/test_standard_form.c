@@ -90,7 +90,7 @@ static void check_values(struct problem *p, const struct pattern *pattern, term_
     part_free(&part);
 }
 
-static void forms_compute_what_expressions_do(void **state)
+TEST(forms_compute_what_expressions_do)
 {
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct problem p;
@@ -108,5 +108,3 @@ static void forms_compute_what_expressions_do(void **state)
         problem_free(&p);
     }
 }
-
-RUN_TESTS(TEST(forms_compute_what_expressions_do))

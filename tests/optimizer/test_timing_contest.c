@@ -118,7 +118,7 @@ static bool hold(struct paper *p, struct contest *c, struct contest_outcome *out
 }
 
 // Layouts chosen by costs make the original slow: the gain is that against the other ones.
-static void gains_are_over_the_fastest_original(void **state)
+TEST(gains_are_over_the_fastest_original)
 {
     static const double seconds[] = {0.0335, 0.0729, 0.0290, 0.0273, 0.0500};
     static const bool is_result[] = {false, false, true, true, true};
@@ -138,7 +138,7 @@ static void gains_are_over_the_fastest_original(void **state)
 }
 
 // Where the result's time depends on where it lies in memory by more than is gained, nothing is won.
-static void loads_that_differ_prove_nothing(void **state)
+TEST(loads_that_differ_prove_nothing)
 {
     static const double seconds[] = {0.010, 0.0099};
     static const bool is_result[] = {false, true};
@@ -156,7 +156,7 @@ static void loads_that_differ_prove_nothing(void **state)
 }
 
 // Without a result there is no final: which layouts suit the original is told all the same.
-static void originals_alone_qualify(void **state)
+TEST(originals_alone_qualify)
 {
     static const double seconds[] = {0.0335, 0.0300, 0.0729};
     static const bool is_result[] = {false, false, false};
@@ -177,7 +177,7 @@ static double seconds_after(const struct paper *p)
 }
 
 // Slow models: with at least four rounds of all it would be ten seconds.
-static void an_interruption_ends_it_soon(void **state)
+TEST(an_interruption_ends_it_soon)
 {
     static const double seconds[] = {0.30, 0.31, 0.20, 0.21, 0.22};
     static const bool is_result[] = {false, false, true, true, true};
@@ -190,7 +190,7 @@ static void an_interruption_ends_it_soon(void **state)
 }
 
 // The times measured by then decide, between the fastest that were run.
-static void what_was_timed_before_an_interruption_decides(void **state)
+TEST(what_was_timed_before_an_interruption_decides)
 {
     static const double seconds[] = {0.30, 0.35, 0.20, 0.15};
     static const bool is_result[] = {false, false, true, true};
@@ -212,7 +212,7 @@ static void what_was_timed_before_an_interruption_decides(void **state)
 }
 
 // Whenever the contest begins: a second after the signal there is time for a few runs.
-static void a_signal_leaves_little_time(void **state)
+TEST(a_signal_leaves_little_time)
 {
     static const double seconds[] = {0.3, 0.2};
     static const bool is_result[] = {false, true};
@@ -230,7 +230,7 @@ static void a_signal_leaves_little_time(void **state)
 
 // Runs that take many times what costs say, on a machine that others use: no factor is made of them. Where these end in
 // time it begins again; where they are alone, costs are wrong.
-static void others_are_waited_for(void **state)
+TEST(others_are_waited_for)
 {
     static const double seconds[] = {0.03, 0.02}, expected[] = {0.03, 0};
     static const bool is_result[] = {false, true};
@@ -262,7 +262,7 @@ static void others_are_waited_for(void **state)
 
 // Who was behind in runs before the contest is not loaded for it; where all were run, and are not loaded at once, only
 // the final is left.
-static void earlier_runs_qualify(void **state)
+TEST(earlier_runs_qualify)
 {
     static const double seconds[] = {0.0335, 0.0729, 0.0290, 0.0273, 0.0500};
     static const bool is_result[] = {false, false, true, true, true};
@@ -299,7 +299,7 @@ static void earlier_runs_qualify(void **state)
 
 // The verdict of an earlier contest stands, after a load of the two, and where it is known of these alone the others
 // qualify as ever.
-static void earlier_verdicts_stand(void **state)
+TEST(earlier_verdicts_stand)
 {
     static const double seconds[] = {0.0335, 0.0729, 0.0290, 0.0273, 0.0500};
     static const bool is_result[] = {false, false, true, true, true};
@@ -328,7 +328,7 @@ static void earlier_verdicts_stand(void **state)
 }
 
 // Runs that are against it have it asked anew, unless they are so in one load of two alone.
-static void earlier_verdicts_are_doubted(void **state)
+TEST(earlier_verdicts_are_doubted)
 {
     static const double seconds[] = {0.0335, 0.0729, 0.0290, 0.0273};
     static const bool is_result[] = {false, false, true, true};
@@ -353,7 +353,7 @@ static void earlier_verdicts_are_doubted(void **state)
 }
 
 // Nobody relies on what was cut, open or wide, nor on what cannot be a verdict of these: it is as if it was not there.
-static void other_verdicts_are_not_looked_at(void **state)
+TEST(other_verdicts_are_not_looked_at)
 {
     static const double seconds[] = {0.0335, 0.0729, 0.0290, 0.0273};
     static const bool is_result[] = {false, false, true, true};
@@ -384,7 +384,7 @@ static void other_verdicts_are_not_looked_at(void **state)
 }
 
 // A contest that time cut short, or that is open when it is over, is not settled; one that is decided before is.
-static void cut_and_open_contests_are_not_settled(void **state)
+TEST(cut_and_open_contests_are_not_settled)
 {
     static const double faster[] = {0.4, 0.395}, slower[] = {0.4, 0.5};
     static const bool is_result[] = {false, true};
@@ -416,7 +416,7 @@ static void cut_and_open_contests_are_not_settled(void **state)
 }
 
 // Neither an interruption nor other programs take a verdict away that was there.
-static void earlier_verdicts_survive(void **state)
+TEST(earlier_verdicts_survive)
 {
     static const double seconds[] = {0.3, 0.2}, expected[] = {0.3, 0.2};
     static const bool is_result[] = {false, true};
@@ -436,7 +436,7 @@ static void earlier_verdicts_survive(void **state)
 }
 
 // Before the contest runs were long: the final has none but those that count, which are as many for both.
-static void long_runs_warm_up_nobody(void **state)
+TEST(long_runs_warm_up_nobody)
 {
     static const double of_run[] = {0.1, 0.2};
     static const bool is_result[] = {false, true};
@@ -479,7 +479,7 @@ static int rounds_of(int all)
 
 // Loads are spared where a contest takes longer than its time, and nothing or very much is gained; that makes gains of
 // nothing hardly more often.
-static void slow_contests_end_when_they_are_decided(void **state)
+TEST(slow_contests_end_when_they_are_decided)
 {
     static const double much[] = {0.5, 0.4}, nothing[] = {0.4, 0.5}, equal[] = {0.4, 0.4};
     struct random random = random_seed(7);
@@ -502,7 +502,7 @@ static void slow_contests_end_when_they_are_decided(void **state)
 }
 
 // A gain of 1.5 times what loads scatter by is seen 98 times in 100 though loads are spared that look vain.
-static void small_gains_are_not_given_up(void **state)
+TEST(small_gains_are_not_given_up)
 {
     static const double seconds[] = {0.4, 0.394044};
     struct random random = random_seed(11);
@@ -517,7 +517,7 @@ static void small_gains_are_not_given_up(void **state)
 
 // A contest with time goes on while it is open: then a gain as large as what loads scatter by is seen 85 times in
 // 100, and equal graphs are told apart no more often, most of them after a few loads.
-static void open_contests_go_on(void **state)
+TEST(open_contests_go_on)
 {
     const int n = rounds_of(1000);
     static const double equal[] = {0.4, 0.4}, faster[] = {0.4, 0.396};
@@ -541,7 +541,7 @@ static void open_contests_go_on(void **state)
     assert_int_equal(cut.n_loads, 0);                                            // two pairs of runs say nothing
 }
 
-static void a_load_that_fails_ends_it(void **state)
+TEST(a_load_that_fails_ends_it)
 {
     static const double seconds[] = {0.010, 0.0099};
     static const bool is_result[] = {false, true};
@@ -553,12 +553,3 @@ static void a_load_that_fails_ends_it(void **state)
         assert_false(hold(&p, &c, &outcome));
     }
 }
-
-RUN_TESTS(TEST(gains_are_over_the_fastest_original), TEST(loads_that_differ_prove_nothing),
-          TEST(originals_alone_qualify), TEST(an_interruption_ends_it_soon),
-          TEST(what_was_timed_before_an_interruption_decides), TEST(a_signal_leaves_little_time),
-          TEST(earlier_runs_qualify), TEST(earlier_verdicts_stand), TEST(earlier_verdicts_are_doubted),
-          TEST(earlier_verdicts_survive), TEST(other_verdicts_are_not_looked_at),
-          TEST(cut_and_open_contests_are_not_settled), TEST(long_runs_warm_up_nobody),
-          TEST(slow_contests_end_when_they_are_decided), TEST(small_gains_are_not_given_up), TEST(open_contests_go_on),
-          TEST(others_are_waited_for), TEST(a_load_that_fails_ends_it))

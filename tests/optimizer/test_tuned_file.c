@@ -64,7 +64,7 @@ static size_t run_model(struct backend *cpu, const char *path, float *input, flo
     return n;
 }
 
-static void decisions_are_in_the_file(void **state)
+TEST(decisions_are_in_the_file)
 {
     ARENA(arena);
     GRAPH(g, &arena, NETWORK);
@@ -95,5 +95,3 @@ static void decisions_are_in_the_file(void **state)
         assert_true(fabsf(fused[i] - apart[i]) < 1e-5);
     temporary_folder_remove(&folder);
 }
-
-RUN_TESTS(TEST(decisions_are_in_the_file))

@@ -86,14 +86,14 @@ static void check_case(const struct expected *expected, void (*make)(struct sele
     selection_free(&s);
 }
 
-static void chooses_what_helps(void **state)
+TEST(chooses_what_helps)
 {
     for (size_t i = 0; i < COUNT_OF(cases); i++)
         check_case(&cases[i], selection_make);
 }
 
 // A rule that gains only when something is computed beforehand asks for that.
-static void asks_for_weights(void **state)
+TEST(asks_for_weights)
 {
     ARENA(arena);
     struct rule_set set FREED_BY(rule_set_free);
@@ -142,10 +142,8 @@ static const struct expected cases_for_egraphs[] = {
      {RULE_IS_KEPT, RULE_IS_KEPT}},
 };
 
-static void chooses_for_egraphs(void **state)
+TEST(chooses_for_egraphs)
 {
     for (size_t i = 0; i < COUNT_OF(cases_for_egraphs); i++)
         check_case(&cases_for_egraphs[i], selection_make_for_egraph);
 }
-
-RUN_TESTS(TEST(chooses_what_helps), TEST(asks_for_weights), TEST(chooses_for_egraphs))

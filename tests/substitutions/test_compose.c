@@ -151,7 +151,7 @@ static int compare_tensors(const struct graph *g, const struct values *v, struct
     return n_compared;
 }
 
-static void graphs_are_one_expression(void **state)
+TEST(graphs_are_one_expression)
 {
     ARENA(a);
     struct rule_set rules FREED_BY(rule_set_free);
@@ -223,7 +223,7 @@ static void expect_text(const struct composition *c, int scope, const char *expe
         fail_msg("%s is not %s", text.chars, expected);
 }
 
-static void normal_forms_of_what_is_equal_are_one(void **state)
+TEST(normal_forms_of_what_is_equal_are_one)
 {
     for (size_t i = 0; i < COUNT_OF(pairs); i++) {
         ARENA(a);
@@ -245,5 +245,3 @@ static void normal_forms_of_what_is_equal_are_one(void **state)
         composition_free(&c);
     }
 }
-
-RUN_TESTS(TEST(graphs_are_one_expression), TEST(normal_forms_of_what_is_equal_are_one))

@@ -76,7 +76,7 @@ static int count_matches(struct fixture *f, const char *text)
 
 // The sizes of a split that names none are those of the concatenation that it is matched with, and not of what it
 // reads.
-static void splits_what_was_matched(void **state)
+TEST(splits_what_was_matched)
 {
     FIXTURE(&f);
     const int64_t axis = 0, sizes[2] = {2, 4};
@@ -94,7 +94,7 @@ static void splits_what_was_matched(void **state)
 
 // Rules are proved for inputs whose axes remember no concatenation: what one outside of the rule says of them must not
 // count, be it in the source or in the target.
-static void knows_no_cuts_but_those_of_the_rule(void **state)
+TEST(knows_no_cuts_but_those_of_the_rule)
 {
     FIXTURE(&f);
     const int64_t axis = 0, sizes[2] = {2, 4};
@@ -118,7 +118,7 @@ static void knows_no_cuts_but_those_of_the_rule(void **state)
 }
 
 // A node both of whose inputs could be the one that is next to what is bound.
-static void visits_a_match_once(void **state)
+TEST(visits_a_match_once)
 {
     FIXTURE(&f);
     const int64_t axis = 0;
@@ -133,7 +133,7 @@ static void visits_a_match_once(void **state)
 }
 
 // Proved of real numbers: below a cast of integers nothing is put in that computes, while what moves them is.
-static void computes_no_integers(void **state)
+TEST(computes_no_integers)
 {
     struct fixture f;
     set_up(&f);
@@ -159,7 +159,7 @@ static void computes_no_integers(void **state)
 }
 
 // The greatest of no numbers is none, which relu makes a number of.
-static void wants_entries(void **state)
+TEST(wants_entries)
 {
     const char *rule = "(rule a (source (max (relu (reducemax :axes 0 ?x)) (reducemax :axes 0 ?y)))"
                        " (target (max (reducemax :axes 0 (relu ?x)) (reducemax :axes 0 ?y))))";
@@ -177,6 +177,3 @@ static void wants_entries(void **state)
         tear_down(&f);
     }
 }
-
-RUN_TESTS(TEST(splits_what_was_matched), TEST(knows_no_cuts_but_those_of_the_rule), TEST(visits_a_match_once),
-          TEST(computes_no_integers), TEST(wants_entries))

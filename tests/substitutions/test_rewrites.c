@@ -141,7 +141,7 @@ static size_t walk_with(const char *path)
     return share;
 }
 
-static void random_rewrites_keep_values(void **state)
+TEST(random_rewrites_keep_values)
 {
     assert_true(walk_with(getenv("TASO_WANTED")) >= 80);
     assert_true(walk_with(getenv("TASO_RULES")) > 0);
@@ -159,7 +159,7 @@ static const char *const wrong_rules[] = {
     "(rule any-reshape (source (reshape :shape $s ?x)) (target (transpose :perm 1 0 ?x)))",
 };
 
-static void finds_out_wrong_rules(void **state)
+TEST(finds_out_wrong_rules)
 {
     for (size_t i = 0; i < COUNT_OF(wrong_rules); i++) {
         ARENA(a);
@@ -173,5 +173,3 @@ static void finds_out_wrong_rules(void **state)
             fail_msg("%s was not found out", rules.rules.items[0]->name);
     }
 }
-
-RUN_TESTS(TEST(random_rewrites_keep_values), TEST(finds_out_wrong_rules))

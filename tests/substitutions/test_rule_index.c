@@ -106,7 +106,7 @@ static void compare_with_rules_of(const char *path, size_t least)
     compare_on_graphs(&rules, least);
 }
 
-static void finds_what_trying_everywhere_finds(void **state)
+TEST(finds_what_trying_everywhere_finds)
 {
     compare_with_rules_of(getenv("TASO_RULES"), 1000);
 }
@@ -119,7 +119,7 @@ static const char several_terms[] = "(rule both-read (source (relu ?x) (tanh ?x)
                                     "(rule apart (source (relu ?x) (tanh ?y)) (target (relu ?x) (tanh ?y)))"
                                     "(rule second-input (source (ewadd ?x (relu ?y))) (target (ewadd (relu ?y) ?x)))";
 
-static void finds_sources_of_several_terms(void **state)
+TEST(finds_sources_of_several_terms)
 {
     ARENA(a);
     struct rule_set rules FREED_BY(rule_set_free);
@@ -127,5 +127,3 @@ static void finds_sources_of_several_terms(void **state)
     parse_rules(&rules, &a, several_terms);
     compare_on_graphs(&rules, 100);
 }
-
-RUN_TESTS(TEST(finds_what_trying_everywhere_finds), TEST(finds_sources_of_several_terms))

@@ -20,7 +20,7 @@ static const char expected[] = "(rule turns-backwards\n"
                                "  (target (relu ?x)\n"
                                "          (relu ?y)))\n";
 
-static void rules_that_bind_all_are_read_backwards(void **state)
+TEST(rules_that_bind_all_are_read_backwards)
 {
     ARENA(a);
     struct rule_set set FREED_BY(rule_set_free);
@@ -35,5 +35,3 @@ static void rules_that_bind_all_are_read_backwards(void **state)
     }
     assert_string_equal(text.chars, expected);
 }
-
-RUN_TESTS(TEST(rules_that_bind_all_are_read_backwards))

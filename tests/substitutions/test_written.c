@@ -163,7 +163,7 @@ static int count_matches(const struct rule *rule, const struct sexp *graph_text,
     return c.matches;
 }
 
-static void keeps_all_values(void **state)
+TEST(keeps_all_values)
 {
     struct random random = random_seed(42);
     for (int round = 0; round < ROUNDS; round++) {
@@ -192,7 +192,7 @@ static void keeps_all_values(void **state)
     }
 }
 
-static void prints_what_it_reads(void **state)
+TEST(prints_what_it_reads)
 {
     ARENA(a);
     struct rule_set rules FREED_BY(rule_set_free);
@@ -235,7 +235,7 @@ static int count_in_graph(struct example *x, size_t graph)
     return count_matches(x->rule, &x->list->items[graph], &x->arena);
 }
 
-static void leaves_integers_alone(void **state)
+TEST(leaves_integers_alone)
 {
     static const char text[] = "(rule r (source (ewadd (ewadd ?x ?y) ?z)) (target (ewadd ?x (ewadd ?y ?z))))"
                                "(graph (let x (input 0) (i64 3)) (let y (ewadd x x)) (let z (ewadd y x)) (output z))"
@@ -249,7 +249,7 @@ static void leaves_integers_alone(void **state)
 
 // A weight that the model gives, transposed or not, but nothing computed from it: sums of quarters are not divided into
 // quarters.
-static void tells_given_weights_from_computed_ones(void **state)
+TEST(tells_given_weights_from_computed_ones)
 {
     static const char text[] =
         "(rule r (source (matmul ?x ?y)) (target (matmul (neg (neg ?x)) ?y)) (where (given ?y)))"
@@ -269,7 +269,7 @@ static void tells_given_weights_from_computed_ones(void **state)
 }
 
 // A name stands for its term wherever it is used, in later names too.
-static void replaces_names_by_their_terms(void **state)
+TEST(replaces_names_by_their_terms)
 {
     static const char text[] =
         "(rule r (source (relu ?x)) (let (?y (neg ?x)) (?z (ewadd ?y ?x))) (target (ewadd ?z ?y)))";
@@ -304,7 +304,7 @@ static const struct {
     {"(rule r (source (relu (input 3))) (target ?x))", "input stands for no computation: use a variable", 23},
 };
 
-static void names_the_place_of_errors(void **state)
+TEST(names_the_place_of_errors)
 {
     for (size_t i = 0; i < COUNT_OF(bad_rules); i++) {
         ARENA(a);
@@ -317,6 +317,3 @@ static void names_the_place_of_errors(void **state)
         assert_int_equal(error.column, bad_rules[i].column);
     }
 }
-
-RUN_TESTS(TEST(prints_what_it_reads), TEST(tells_given_weights_from_computed_ones), TEST(replaces_names_by_their_terms),
-          TEST(names_the_place_of_errors), TEST(keeps_all_values), TEST(leaves_integers_alone))

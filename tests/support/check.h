@@ -45,14 +45,19 @@ static inline bool is_left_out(size_t combination, size_t each)
     return getenv("TASO_FEW") && combination % each;
 }
 
-// An entry of the list that cmocka_run_group_tests takes: `TEST(reads_empty_text)` for `static void
-// reads_empty_text(void **state)`.
-#define TEST(function) cmocka_unit_test_setup_teardown(function, note_what_is_in_use, check_that_nothing_is_left)
-// A program of these: `RUN_TESTS(TEST(reads_empty_text), TEST(reads_words))`.
-#define RUN_TESTS(...)                                                                                                 \
-    int main(void)                                                                                                     \
+// The entry of a list of cmocka's.
+#define UNIT_TEST(function) cmocka_unit_test_setup_teardown(function, note_what_is_in_use, check_that_nothing_is_left)
+
+// Tests of a program: those of its file, in the order in which they stand there, whatever main does before and after.
+void tests_enter(struct CMUnitTest test, int line);
+int tests_run(void);   // 0: none failed
+#define TEST_BETWEEN(function, set_up, tear_down)                                                                      \
+    static void function(void **state);                                                                                \
+    __attribute__((constructor)) static void enter_##function(void)                                                    \
     {                                                                                                                  \
-        const struct CMUnitTest tests[] = {__VA_ARGS__};                                                               \
-        return cmocka_run_group_tests(tests, NULL, NULL);                                                              \
-    }
+        tests_enter((struct CMUnitTest)cmocka_unit_test_setup_teardown(function, set_up, tear_down), __LINE__);        \
+    }                                                                                                                  \
+    static void function(void **state)
+// `TEST(reads_empty_text) { ... }`
+#define TEST(function) TEST_BETWEEN(function, note_what_is_in_use, check_that_nothing_is_left)
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))

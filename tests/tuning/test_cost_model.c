@@ -107,7 +107,7 @@ static void make_rows(struct observation rows[ROWS], uint64_t seed, double noise
     }
 }
 
-static void ridge_is_what_its_normal_equations_say(void **state)
+TEST(ridge_is_what_its_normal_equations_say)
 {
     for (uint64_t seed = 0; seed < 20; seed++) {
         struct observation rows[ROWS];
@@ -122,7 +122,7 @@ static void ridge_is_what_its_normal_equations_say(void **state)
     }
 }
 
-static void too_little_is_no_model(void **state)
+TEST(too_little_is_no_model)
 {
     struct observation rows[ROWS];
     struct ridge m;
@@ -147,7 +147,7 @@ static double law(const double *f, size_t step)
     return pow(10, (double)step) * 1e-6 * sqrt(f[0]) * exp(pow(log(f[3]), 2)) / f[5];
 }
 
-static void what_is_learned_of_some_steps_orders_others(void **state)
+TEST(what_is_learned_of_some_steps_orders_others)
 {
     struct random r = random_seed(3);
     struct cost_model *m = cost_model_new();
@@ -176,7 +176,7 @@ static void what_is_learned_of_some_steps_orders_others(void **state)
     cost_model_free(m);
 }
 
-static void noise_is_not_believed(void **state)
+TEST(noise_is_not_believed)
 {
     struct random r = random_seed(4);
     struct cost_model *m = cost_model_new();
@@ -191,6 +191,3 @@ static void noise_is_not_believed(void **state)
     assert_false(cost_model_predict(m, step, features, &value));
     cost_model_free(m);
 }
-
-RUN_TESTS(TEST(ridge_is_what_its_normal_equations_say), TEST(too_little_is_no_model),
-          TEST(what_is_learned_of_some_steps_orders_others), TEST(noise_is_not_believed))

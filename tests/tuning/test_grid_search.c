@@ -5,7 +5,7 @@
 
 static const struct grid grids[] = {{1, {1}}, {1, {7}}, {2, {3, 5}}, {3, {4, 1, 9}}, {4, {6, 5, 4, 10}}};
 
-static void points_have_the_numbers_of_their_coordinates(void **state)
+TEST(points_have_the_numbers_of_their_coordinates)
 {
     for (size_t i = 0; i < COUNT_OF(grids); i++) {
         const struct grid *g = &grids[i];
@@ -64,7 +64,7 @@ static double least_of_all(const struct landscape *l)
     return least;
 }
 
-static void every_suitable_point_is_proposed_once(void **state)
+TEST(every_suitable_point_is_proposed_once)
 {
     for (size_t i = 2; i < COUNT_OF(grids); i++)
         for (int way = 0; way < 8; way++) {
@@ -121,7 +121,7 @@ static double least_by_chance(const struct landscape *l, uint64_t seed, size_t t
     return least;
 }
 
-static void evolution_beats_chance_and_predictions_help(void **state)
+TEST(evolution_beats_chance_and_predictions_help)
 {
     struct landscape plain = {grids[4]}, well = {grids[4], true, true}, badly = {grids[4], true, false};
     double least = least_of_all(&plain), sums[4] = {0};
@@ -136,7 +136,7 @@ static void evolution_beats_chance_and_predictions_help(void **state)
     assert_true(sums[3] < 1.6 * 40);   // what predicts nothing costs little
 }
 
-static void equal_seeds_and_answers_give_equal_proposals(void **state)
+TEST(equal_seeds_and_answers_give_equal_proposals)
 {
     struct landscape l = {grids[4], true, true};
     uint64_t first = 0, second = 0, other = 0;
@@ -145,6 +145,3 @@ static void equal_seeds_and_answers_give_equal_proposals(void **state)
     run(&l, SEARCH_EVOLUTIONARY, 6, 240, &other);
     assert_true(first == second && first != other);
 }
-
-RUN_TESTS(TEST(points_have_the_numbers_of_their_coordinates), TEST(every_suitable_point_is_proposed_once),
-          TEST(evolution_beats_chance_and_predictions_help), TEST(equal_seeds_and_answers_give_equal_proposals))

@@ -184,7 +184,7 @@ static double least_of_all(struct made_up *m)
 
 #define PROBLEMS 12
 
-static void strategies_come_near_the_least(void **state)
+TEST(strategies_come_near_the_least)
 {
     static const struct {
         const char *name;
@@ -210,7 +210,7 @@ static void strategies_come_near_the_least(void **state)
 }
 
 // In the same number of steps, and with what was found of nodes forgotten when they are gone.
-static void joint_search_finds_more_than_one_pass_after_the_other(void **state)
+TEST(joint_search_finds_more_than_one_pass_after_the_other)
 {
     double joint = 0, in_order = 0, forgetful = 0;
     size_t n = 0;
@@ -233,7 +233,7 @@ static void joint_search_finds_more_than_one_pass_after_the_other(void **state)
 }
 
 // Ended at every moment, it goes on from the best that there was; and the same seed finds the same.
-static void nothing_is_lost_by_a_kill(void **state)
+TEST(nothing_is_lost_by_a_kill)
 {
     struct joint_report killed, resumed, again;
     for (size_t n = 2; n <= 100; n++) {
@@ -261,7 +261,7 @@ static size_t steps_of(const struct joint_report *r)
 }
 
 // The cost of a candidate is asked once, and again when something was worked on.
-static void nothing_is_evaluated_again_in_vain(void **state)
+TEST(nothing_is_evaluated_again_in_vain)
 {
     static const struct pass_schedule with_work = {1, {{TUNE_BY_ANNEALING, 1, 3, {{0, 100}, {1, 100}, {2, 1}}}}};
     const struct pass_schedule *schedules[] = {&annealing, &with_work};
@@ -280,7 +280,7 @@ static void nothing_is_evaluated_again_in_vain(void **state)
     }
 }
 
-static void configurations_are_made_to_fit(void **state)
+TEST(configurations_are_made_to_fit)
 {
     struct made_up m = {.n_stored = 1, .store = {{1, {30, 2, 0, 0}, 1}}};
     struct configuration c = {0};
@@ -306,7 +306,7 @@ static void configurations_are_made_to_fit(void **state)
 
 // Each is tried first; without gains they share the time by what is expected of them; what gains goes on; what is over
 // begins again once another one gained.
-static void passes_that_gain_take_more_turns(void **state)
+TEST(passes_that_gain_take_more_turns)
 {
     struct tuning_stage stage = {.n_turns = 2, .turns = {{1, 3}, {0, 1}}};
     struct pass_turns t;
@@ -327,7 +327,3 @@ static void passes_that_gain_take_more_turns(void **state)
         pass_turns_note(&t, pass == 0 && n[0] == 0, 1, pass == 0 && n[0] == 0 ? 1.01 : 1);
     assert_int_equal(n[1], 2);   // in vain, and again
 }
-
-RUN_TESTS(TEST(strategies_come_near_the_least), TEST(joint_search_finds_more_than_one_pass_after_the_other),
-          TEST(nothing_is_lost_by_a_kill), TEST(nothing_is_evaluated_again_in_vain),
-          TEST(configurations_are_made_to_fit), TEST(passes_that_gain_take_more_turns))

@@ -106,7 +106,7 @@ static double least_of_all_fusions(struct fixture *f)
 }
 
 // Fusion alone does not change what the solver found of layouts where all is fused.
-static void joint_search_finds_the_least(void **state)
+TEST(joint_search_finds_the_least)
 {
     static const struct {
         const char *name;
@@ -128,7 +128,7 @@ static void joint_search_finds_the_least(void **state)
 }
 
 // The choices that were found are in the cost database, and a graph is planned by them, to the same cost.
-static void what_is_found_is_kept(void **state)
+TEST(what_is_found_is_kept)
 {
     for (uint64_t scatter = 1; scatter <= 10; scatter++) {
         struct fixture f;
@@ -149,7 +149,7 @@ static void what_is_found_is_kept(void **state)
 }
 
 // The same with a step in vain, which is where it begins.
-static void the_better_graph_is_taken(void **state)
+TEST(the_better_graph_is_taken)
 {
     static const char worse[] = "(graph (let x (input 0) (f32 1 16 8 8)) (let w (weight 0) (f32 16 16 3 3))"
                                 " (let a (conv :stride 1 1 :pad 1 1 1 1 x w)) (let b (relu a)) (let t (transpose :perm"
@@ -183,7 +183,7 @@ static void the_better_graph_is_taken(void **state)
 }
 
 // Equal neighbourhoods have equal fingerprints in other graphs, too, with other weights and whatever is folded of them.
-static void fingerprints_are_of_neighbourhoods(void **state)
+TEST(fingerprints_are_of_neighbourhoods)
 {
     static const char chain[] = "(graph (let x (input 0) (f32 4 4)) (let w (weight 0) (f32 4 4)) (let m (matmul x w))"
                                 " (let a (relu m)) (let b (relu a)) (let c (relu b)) (let d (relu c)) (output d))";
@@ -206,7 +206,7 @@ static void fingerprints_are_of_neighbourhoods(void **state)
 }
 
 // A tuned choice goes again, though the one before it was measured beside other programs, and costs more.
-static void former_choices_come_back(void **state)
+TEST(former_choices_come_back)
 {
     for (int is_doubtful = 0; is_doubtful < 2; is_doubtful++) {
         struct fixture f;
@@ -235,6 +235,3 @@ static void former_choices_come_back(void **state)
         drop(&f);
     }
 }
-
-RUN_TESTS(TEST(joint_search_finds_the_least), TEST(what_is_found_is_kept), TEST(the_better_graph_is_taken),
-          TEST(fingerprints_are_of_neighbourhoods), TEST(former_choices_come_back))

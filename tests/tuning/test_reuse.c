@@ -58,7 +58,7 @@ static double least_of_all(int n, int root, const struct arc *arcs, size_t n_arc
     return least;
 }
 
-static void arborescences_are_the_cheapest_of_all(void **state)
+TEST(arborescences_are_the_cheapest_of_all)
 {
     struct random r = random_seed(1);
     size_t n_found = 0;
@@ -81,7 +81,7 @@ static const struct reuse_loops of_512 = {7, 4, {1, 128, 28, 28, 512, 1, 1}},
                                 of_256 = {7, 4, {1, 128, 28, 28, 256, 1, 1}}, wide = {7, 4, {1, 64, 28, 28, 64, 1, 1}},
                                 deep = {7, 4, {1, 64, 14, 14, 64, 3, 3}};
 
-static void steps_reuse_what_dominates_them_or_what_they_dominate(void **state)
+TEST(steps_reuse_what_dominates_them_or_what_they_dominate)
 {
     static const struct reuse_loops product = {3, 2, {1, 1, 1}};
     assert_true(reuse_is_possible(&of_512, &of_256) && reuse_is_possible(&of_256, &of_512));
@@ -90,7 +90,7 @@ static void steps_reuse_what_dominates_them_or_what_they_dominate(void **state)
 }
 
 // The paper's third example: B* 56, half the channels, so B is from 28 to 112; T and M from half of those to them.
-static void ranges_are_those_of_the_example(void **state)
+TEST(ranges_are_those_of_the_example)
 {
     static const double blocks[] = {14, 27, 28, 32, 49, 56, 64, 98, 112, 113, 224};
     const struct reuse_schedule best = {0, 56, 56 * 224, 56 * 11264.0, 1, 1};
@@ -109,7 +109,7 @@ static void ranges_are_those_of_the_example(void **state)
     reuse_search_free(s);
 }
 
-static void the_first_round_is_of_b_and_t_the_second_of_m(void **state)
+TEST(the_first_round_is_of_b_and_t_the_second_of_m)
 {
     // Two B with two T each, and three M of each pair, of which the middle one reads least; the largest is out of range.
     struct reuse_schedule all[12], best = {0, 8, 64, 800, 1, 1};
@@ -164,7 +164,7 @@ static size_t least_index(const double *values)
     return best;
 }
 
-static void reuse_finds_good_schedules_in_few_trials(void **state)
+TEST(reuse_finds_good_schedules_in_few_trials)
 {
     struct random r = random_seed(9);
     double quality = 0, share = 0, ratio = 0;
@@ -207,7 +207,7 @@ static int count_searched(const int parents[3])
 }
 
 // The flat one reuses nothing of the tall one, and both can reuse the small one, or it one of them.
-static void plans_take_the_fewest_trials(void **state)
+TEST(plans_take_the_fewest_trials)
 {
     static const struct reuse_loops flat = {3, 2, {64, 16, 64}}, tall = {3, 2, {16, 64, 64}},
                                     small = {3, 2, {16, 16, 64}};
@@ -230,7 +230,3 @@ static void plans_take_the_fewest_trials(void **state)
     reuse_plan_find(nodes, 3, 1, parents);
     assert_int_equal(count_searched(parents), 3);
 }
-
-RUN_TESTS(TEST(arborescences_are_the_cheapest_of_all), TEST(steps_reuse_what_dominates_them_or_what_they_dominate),
-          TEST(ranges_are_those_of_the_example), TEST(the_first_round_is_of_b_and_t_the_second_of_m),
-          TEST(reuse_finds_good_schedules_in_few_trials), TEST(plans_take_the_fewest_trials))

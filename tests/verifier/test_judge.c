@@ -238,7 +238,7 @@ static void require_verdicts(const struct expected *expected, size_t count)
         require_verdict(&f, &expected[i]);
 }
 
-static void judges_rules(void **state)
+TEST(judges_rules)
 {
     require_verdicts(rules, COUNT_OF(rules));
 }
@@ -258,13 +258,13 @@ static const struct expected properties[] = {
     {"(property p (equal (sigmoid (neg ?x)) (neg (sigmoid ?x))))", VERDICT_REFUTED, "different values"},
 };
 
-static void judges_properties(void **state)
+TEST(judges_properties)
 {
     require_verdicts(properties, COUNT_OF(properties));
 }
 
 // A judgement that was cut short before the first instance is not even tested.
-static void proves_nothing_without_instances(void **state)
+TEST(proves_nothing_without_instances)
 {
     struct judgement result;
     FIXTURE(&f);
@@ -299,7 +299,7 @@ static const struct expected of_sizes[] = {
     {newton, VERDICT_REFUTED, "?x = (f32 3"},
 };
 
-static void tests_sizes_up_to_a_bound(void **state)
+TEST(tests_sizes_up_to_a_bound)
 {
     FIXTURE(&f);
     f.judge.largest_size = 5;
@@ -308,7 +308,7 @@ static void tests_sizes_up_to_a_bound(void **state)
 }
 
 // The instances that conditions are chosen by are of many attributes, between which a judge forgets its types.
-static void finds_conditions_within_a_bound(void **state)
+TEST(finds_conditions_within_a_bound)
 {
     TEXT(printed);
     FIXTURE(&f);
@@ -323,6 +323,3 @@ static void finds_conditions_within_a_bound(void **state)
         pattern_print_condition(&printed, eq.pattern, &found.conditions[i]);
     assert_string_equal(printed.chars, "(= (product $d) 1)(= $a 0)");
 }
-
-RUN_TESTS(TEST(judges_rules), TEST(judges_properties), TEST(tests_sizes_up_to_a_bound),
-          TEST(finds_conditions_within_a_bound), TEST(proves_nothing_without_instances))

@@ -41,7 +41,7 @@ static bool is_refuted(struct window *w, poly asked)
     return points_refute(&w->points, w->assumed, 4, asked);
 }
 
-static void refutes_what_fails_somewhere(void **state)
+TEST(refutes_what_fails_somewhere)
 {
     struct window w;
     begin(&w, 40, 7);
@@ -58,7 +58,7 @@ static void refutes_what_fails_somewhere(void **state)
 }
 
 // i * floor((i - 5) / 2) is -2 at 1, though i is never negative.
-static void a_factor_that_may_be_zero_hides_no_other_sign(void **state)
+TEST(a_factor_that_may_be_zero_hides_no_other_sign)
 {
     struct polys p;
     polys_init(&p);
@@ -72,7 +72,7 @@ static void a_factor_that_may_be_zero_hides_no_other_sign(void **state)
     polys_free(&p);
 }
 
-static void never_refutes_what_follows(void **state)
+TEST(never_refutes_what_follows)
 {
     for (int64_t h = 1; h < 12; h++)
         for (int64_t k = 1; k < 6; k++) {
@@ -91,7 +91,7 @@ static void never_refutes_what_follows(void **state)
 }
 
 // A point is kept, and answers later questions; one that does not meet what is always assumed is not taken.
-static void keeps_points_that_meet_what_is_assumed(void **state)
+TEST(keeps_points_that_meet_what_is_assumed)
 {
     struct window w;
     begin(&w, 40, 7);
@@ -107,6 +107,3 @@ static void keeps_points_that_meet_what_is_assumed(void **state)
     assert_int_equal(w.points.items.count, found);
     end(&w);
 }
-
-RUN_TESTS(TEST(refutes_what_fails_somewhere), TEST(a_factor_that_may_be_zero_hides_no_other_sign),
-          TEST(never_refutes_what_follows), TEST(keeps_points_that_meet_what_is_assumed))

@@ -24,7 +24,7 @@ static bool are_reversed(const char *x, const char *y)
     return find_reversed((const char *const[]){x, y}, 2) == 0;
 }
 
-static void finds_rules_read_backwards(void **state)
+TEST(finds_rules_read_backwards)
 {
     assert_true(are_reversed("(rule r (source (relu (ewadd ?x ?y))) (target (ewadd ?x (tanh ?y))))",
                              "(rule s (source (ewadd ?b (tanh ?a))) (target (relu (ewadd ?b ?a))))"));
@@ -36,7 +36,7 @@ static void finds_rules_read_backwards(void **state)
                      "(rule s (source (ewadd ?y ?x)) (target (reshape :shape (dim ?y 0) (rank ?x) (ewadd ?y ?x))))"));
 }
 
-static void tells_other_rules_from_them(void **state)
+TEST(tells_other_rules_from_them)
 {
     const char *rule = "(rule r (source (ewadd (relu ?x) ?y)) (target (sub ?x ?y)))";
     assert_false(are_reversed(rule, rule));
@@ -79,7 +79,7 @@ static bool proves_backwards(const char *text, const char *backwards, struct tex
 }
 
 // Only what holds as it stands.
-static void one_proof_serves_both(void **state)
+TEST(one_proof_serves_both)
 {
     TEXT(text);
     assert_true(proves_backwards("(rule r (source (relu (relu ?x))) (target (relu ?x)))",
@@ -93,5 +93,3 @@ static void one_proof_serves_both(void **state)
                                   "(rule s (source (matmul :act $a ?x ?y)) (target (relu (matmul :act $a ?x ?y))))",
                                   &text));
 }
-
-RUN_TESTS(TEST(finds_rules_read_backwards), TEST(tells_other_rules_from_them), TEST(one_proof_serves_both))

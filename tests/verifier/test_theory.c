@@ -78,7 +78,7 @@ static enum entailment_status prove_without(struct fixture *f, const struct equa
 #define COMMUTES "(property commutes (equal (ewadd ?x ?y) (ewadd ?y ?x)))"
 #define ASSOCIATES "(property associates (equal (ewadd ?x (ewadd ?y ?z)) (ewadd (ewadd ?x ?y) ?z)))"
 
-static void proves_and_explains(void **state)
+TEST(proves_and_explains)
 {
     struct derivation d;
     FIXTURE(&f, COMMUTES ASSOCIATES);
@@ -93,7 +93,7 @@ static void proves_and_explains(void **state)
     assert_int_equal(prove_without(&f, &eq, "associates"), ENTAILMENT_UNKNOWN);
 }
 
-static void names_a_broken_property(void **state)
+TEST(names_a_broken_property)
 {
     TEXT(reason);
     FIXTURE(&f, "(property wrong (equal (matmul ?x ?y) (matmul ?y ?x)))" ASSOCIATES);
@@ -104,7 +104,7 @@ static void names_a_broken_property(void **state)
 }
 
 // Properties are of real numbers: products of integers overflow, and their means are cut off.
-static void proves_nothing_of_integers(void **state)
+TEST(proves_nothing_of_integers)
 {
     static const char properties[] =
         "(property distributes (equal (ewmul (ewadd ?x ?y) ?z) (ewadd (ewmul ?x ?z) (ewmul ?y ?z))))"
@@ -132,7 +132,7 @@ static void proves_nothing_of_integers(void **state)
 }
 
 // On small images a kernel of 3x3 has room only without dilation: that must not become a fact of typing.
-static void assumes_nothing_of_small_sizes(void **state)
+TEST(assumes_nothing_of_small_sizes)
 {
     FIXTURE(&f, COMMUTES);
     static const char text[] = "(rule r (source (conv :stride 1 1 :pad $p :dilation $d ?x (enlarge :kernel 3 3 ?k)))"
@@ -145,7 +145,7 @@ static void assumes_nothing_of_small_sizes(void **state)
 }
 
 // An activation is none or relu: what is proved of both is proved.
-static void tells_names_apart(void **state)
+TEST(tells_names_apart)
 {
     static const char *const rules[] = {
         "(rule r (source (relu (matmul :act $a ?x ?y))) (target (matmul :act relu ?x ?y)))",
@@ -159,7 +159,7 @@ static void tells_names_apart(void **state)
 }
 
 // Axes 2 and 3 of a kernel are all that it has only at rank 4; at rank 5 there is one more to dilate.
-static void proves_nothing_of_other_ranks(void **state)
+TEST(proves_nothing_of_other_ranks)
 {
     FIXTURE(&f, "(property one (equal (conv :dilation $d ?x ?k) (conv ?x ?k))"
                 " (where (= (rank ?k) 4) (= (dim ?k 2) 1) (= (dim ?k 3) 1) (defined (conv :dilation $d ?x ?k))))");
@@ -174,7 +174,7 @@ static void proves_nothing_of_other_ranks(void **state)
 }
 
 // Where no bound is known tests alone prove nothing; with a derivation they do.
-static void does_not_take_tests_for_proofs(void **state)
+TEST(does_not_take_tests_for_proofs)
 {
     static const char *const properties[] = {
         COMMUTES, COMMUTES
@@ -189,7 +189,7 @@ static void does_not_take_tests_for_proofs(void **state)
     }
 }
 
-static void finds_contradictions(void **state)
+TEST(finds_contradictions)
 {
     struct fixture f;
     struct entailment core;
@@ -203,7 +203,7 @@ static void finds_contradictions(void **state)
     tear_down(&f);
 }
 
-static void finds_redundant_properties(void **state)
+TEST(finds_redundant_properties)
 {
     FIXTURE(&f, COMMUTES ASSOCIATES "(property rotates (equal (ewadd (ewadd ?x ?y) ?z) (ewadd (ewadd ?z ?x) ?y)))");
     struct equation eq = equation_of_property(property_find(&f.properties, "rotates"));
@@ -212,7 +212,7 @@ static void finds_redundant_properties(void **state)
     assert_int_equal(prove_without(&f, &eq, "commutes"), ENTAILMENT_UNKNOWN);
 }
 
-static void finds_conditions(void **state)
+TEST(finds_conditions)
 {
     TEXT(printed);
     FIXTURE(&f, COMMUTES);
@@ -227,7 +227,7 @@ static void finds_conditions(void **state)
 }
 
 // A condition that excludes the instances that were looked at may let others fail: a second one is looked for.
-static void finds_a_second_condition(void **state)
+TEST(finds_a_second_condition)
 {
     FIXTURE(&f, COMMUTES);
     f.judge.step_limit = 3000000;
@@ -253,7 +253,7 @@ static void check_sufficient(const char *properties, const char *text, const cha
 }
 
 // Of all that such rules usually lack one condition is kept when it suffices, and none when nothing does.
-static void finds_what_suffices(void **state)
+TEST(finds_what_suffices)
 {
     check_sufficient(COMMUTES,
                      "(rule r (source (ewadd (matmul :act $a ?x ?y) (matmul :act $b ?x ?y)))"
@@ -269,7 +269,7 @@ static void finds_what_suffices(void **state)
 }
 
 // Parts that groups divide are as long as one another, and a kernel has the size that its pads tell.
-static void finds_sizes_that_suffice(void **state)
+TEST(finds_sizes_that_suffice)
 {
     static const char merges[] =
         "(property merges (equal (merge 4 2 (concat 0 ?x ?y)) (concat 0 (merge 2 2 ?x) (merge 2 2 "
@@ -288,7 +288,7 @@ static void finds_sizes_that_suffice(void **state)
 }
 
 // With windows on one axis a list of them that is left out has one entry, on two axes two.
-static void tells_ranks_of_images_apart(void **state)
+TEST(tells_ranks_of_images_apart)
 {
     FIXTURE(&f, "(property one (equal (conv :dilation $d ?x ?k) (conv ?x ?k))"
                 " (where (= (product $d) 1) (defined (conv :dilation $d ?x ?k))))");
@@ -301,7 +301,7 @@ static void tells_ranks_of_images_apart(void **state)
 }
 
 // A list that has no value leaves nothing to prove anything by.
-static void states_nothing_without_values(void **state)
+TEST(states_nothing_without_values)
 {
     FIXTURE(&f, COMMUTES);
     struct equation eq = read_rule(&f, "(rule r (source (transpose :perm (/ (iota 3) 2) ?x)) (target ?x))");
@@ -311,7 +311,7 @@ static void states_nothing_without_values(void **state)
 }
 
 // Nothing is asked of ?v but a size: it may be a tensor of any rank.
-static void states_properties_of_all_ranks_of_what_is_named(void **state)
+TEST(states_properties_of_all_ranks_of_what_is_named)
 {
     FIXTURE(&f, "(property columns (equal (matmul ?x (matmul ?y (iewmul :shape 1 (dim ?v 0)))) "
                 "(matmul (matmul ?x ?y) (iewmul :shape 1 (dim ?v 0)))))");
@@ -328,7 +328,7 @@ static enum entailment_status status_of(struct fixture *f, struct theory *theory
 
 // 1 / (1 / x) = x is true of a quotient by 0 that is 0, and of no other: nothing is derived from it, nor from any other
 // property of a function that is not defined everywhere.
-static void cancels_no_partial_function(void **state)
+TEST(cancels_no_partial_function)
 {
     static const struct {
         const char *property, *rule;
@@ -354,7 +354,7 @@ static void cancels_no_partial_function(void **state)
     }
 }
 
-static void uses_most_properties_that_ship(void **state)
+TEST(uses_most_properties_that_ship)
 {
     ARENA(a);
     struct property_set properties;
@@ -372,7 +372,7 @@ static void uses_most_properties_that_ship(void **state)
 }
 
 // Also where the steps end a search: at any number of them.
-static void says_the_same_whatever_was_asked_before(void **state)
+TEST(says_the_same_whatever_was_asked_before)
 {
     static const char far[] = "(rule r (source (ewadd (ewadd (ewadd ?x ?y) (ewadd ?z ?w)) ?v))"
                               " (target (ewadd (ewadd ?v (ewadd ?w ?y)) (ewadd ?x ?z))))";
@@ -392,12 +392,3 @@ static void says_the_same_whatever_was_asked_before(void **state)
     assert_true(n_proved > 0);
     assert_true(n_unknown > 0);
 }
-
-RUN_TESTS(TEST(proves_and_explains), TEST(names_a_broken_property), TEST(proves_nothing_of_integers),
-          TEST(finds_contradictions), TEST(finds_redundant_properties), TEST(finds_conditions),
-          TEST(finds_a_second_condition), TEST(finds_what_suffices), TEST(finds_sizes_that_suffice),
-          TEST(states_nothing_without_values), TEST(tells_ranks_of_images_apart),
-          TEST(states_properties_of_all_ranks_of_what_is_named), TEST(assumes_nothing_of_small_sizes),
-          TEST(tells_names_apart), TEST(proves_nothing_of_other_ranks), TEST(does_not_take_tests_for_proofs),
-          TEST(cancels_no_partial_function), TEST(uses_most_properties_that_ship),
-          TEST(says_the_same_whatever_was_asked_before))

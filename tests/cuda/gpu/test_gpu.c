@@ -186,8 +186,8 @@ static void measures_every_step(void **state)
 
 static size_t list_tests(struct CMUnitTest *ret_tests)
 {
-    const struct CMUnitTest more[] = {TEST(agrees_on_random_graphs), TEST(captures_what_it_runs),
-                                      TEST(measures_every_step)};
+    const struct CMUnitTest more[] = {UNIT_TEST(agrees_on_random_graphs), UNIT_TEST(captures_what_it_runs),
+                                      UNIT_TEST(measures_every_step)};
     size_t n = 0;
     for (size_t i = 0; i < COUNT_OF(ways); i++)
         add_tiles(ret_tests, &n, &ways[i]);

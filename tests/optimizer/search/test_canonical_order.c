@@ -52,7 +52,7 @@ static void assert_topological(const struct graph *g, const node_id *nodes, size
 }
 
 // Nodes of different types are listed alike, whatever their numbers are.
-static void follows_from_what_nodes_are(void **state)
+TEST(follows_from_what_nodes_are)
 {
     struct fixture f, turned;
     size_t n, m;
@@ -75,7 +75,7 @@ static void follows_from_what_nodes_are(void **state)
 }
 
 // Looking through all that is ready for each node would take minutes.
-static void lists_very_many_nodes(void **state)
+TEST(lists_very_many_nodes)
 {
     struct fixture f FREED_BY(tear_down);
     size_t n;
@@ -85,5 +85,3 @@ static void lists_very_many_nodes(void **state)
     assert_topological(&f.g, nodes, n);
     free(nodes);
 }
-
-RUN_TESTS(TEST(follows_from_what_nodes_are), TEST(lists_very_many_nodes))

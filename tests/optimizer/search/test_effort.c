@@ -12,7 +12,7 @@
     "(let c (ewadd x y)) (let d (ewadd c a)) (let e (ewadd d b)) (let g (ewadd e x)) (output g))"
 
 // With next to no memory allowed the search tries less, and still ends well.
-static void keeps_within_its_memory(void **state)
+TEST(keeps_within_its_memory)
 {
     struct fixture f FREED_BY(tear_down);
     struct search_options options = search_standard_options;
@@ -43,7 +43,7 @@ static double seconds_beside_another(void *context, const struct graph *g)
 }
 
 // Memory that the threads of a host hold is not the search's, and may not change its result.
-static void other_threads_have_memory_of_their_own(void **state)
+TEST(other_threads_have_memory_of_their_own)
 {
     struct fixture f FREED_BY(tear_down);
     void *block = NULL;
@@ -69,7 +69,7 @@ static void search_a_long_sum(struct fixture *f, const struct cost_model *cost, 
 }
 
 // Of graphs that have many matches fewer are expanded in vain than patience allows for.
-static void loses_patience_by_matches_too(void **state)
+TEST(loses_patience_by_matches_too)
 {
     for (int64_t patience = 10; patience <= 40; patience *= 2) {
         struct fixture f FREED_BY(tear_down);
@@ -83,7 +83,7 @@ static void loses_patience_by_matches_too(void **state)
 }
 
 // A sum of seven inputs, each made of twelve: associating has large surroundings.
-static void loses_patience_by_work_too(void **state)
+TEST(loses_patience_by_work_too)
 {
     TEXT(text);
     struct fixture f FREED_BY(tear_down);
@@ -107,7 +107,7 @@ static void loses_patience_by_work_too(void **state)
 }
 
 // The work that the budget allows ends the search, and is told as the reason.
-static void ends_when_the_work_of_the_budget_is_done(void **state)
+TEST(ends_when_the_work_of_the_budget_is_done)
 {
     for (int64_t per_graph = 10; per_graph <= 40; per_graph *= 2) {
         struct fixture f FREED_BY(tear_down);
@@ -125,7 +125,7 @@ static void ends_when_the_work_of_the_budget_is_done(void **state)
 }
 
 // A rewrite that improves is applied, even where all the work was done to find it.
-static void applies_what_was_found_when_the_work_is_done(void **state)
+TEST(applies_what_was_found_when_the_work_is_done)
 {
     struct fixture f FREED_BY(tear_down);
     struct search_options options = search_standard_options;
@@ -163,7 +163,7 @@ static double seconds_until_late(void *context, const struct graph *g)
 }
 
 // A rewrite that gains by then is applied, which takes the price of the whole, and nothing else is priced.
-static void applies_what_was_found_when_time_is_over(void **state)
+TEST(applies_what_was_found_when_time_is_over)
 {
     struct fixture f FREED_BY(tear_down);
     struct search_options options = search_standard_options;
@@ -178,7 +178,7 @@ static void applies_what_was_found_when_time_is_over(void **state)
 }
 
 // Two products are merged, then the third one with them. Where no gain matters, patience is not renewed by the first.
-static void patience_is_renewed_by_gains_that_matter(void **state)
+TEST(patience_is_renewed_by_gains_that_matter)
 {
     for (int matters = 0; matters <= 1; matters++) {
         struct fixture f FREED_BY(tear_down);
@@ -192,7 +192,7 @@ static void patience_is_renewed_by_gains_that_matter(void **state)
 }
 
 // Lists of words of which one is a beginning of the other, too, and words that differ in one bit.
-static void different_words_are_spelled_differently(void **state)
+TEST(different_words_are_spelled_differently)
 {
     struct spelling lists[600] = {0};
     size_t n = 0;
@@ -226,7 +226,7 @@ static double counted_seconds(void *context, const struct graph *g)
 }
 
 // Rewrites that differ may leave the same of their surroundings: what is left is priced once.
-static void equal_graphs_are_priced_once(void **state)
+TEST(equal_graphs_are_priced_once)
 {
     struct fixture f FREED_BY(tear_down);
     uint64_t n_asked = 0;
@@ -255,7 +255,7 @@ static double deceiving_seconds(void *context, const struct graph *g)
 // Twenty equal places, each with two rewrites that gain nothing, as a rule of any two permutations and one of these
 // apply: of either all together and one alone say so, and the chain that begins with one is told. The original is
 // priced, too.
-static void asks_no_more_where_the_first_gains_nothing(void **state)
+TEST(asks_no_more_where_the_first_gains_nothing)
 {
     TEXT(text);
     struct fixture f FREED_BY(tear_down);
@@ -299,7 +299,7 @@ static void add_chain(struct text *out, char from, char to, int number, int leng
 // Ten rewrites that gain and ten that only seem to, in turns. The original is priced, all rewrites together, one of
 // each kind, for either of two rules that apply to transpositions, and then those that gain; the others, which are near
 // enough to be estimated anew, are not believed again.
-static void believes_no_part_that_the_whole_refutes(void **state)
+TEST(believes_no_part_that_the_whole_refutes)
 {
     TEXT(text);
     struct fixture f FREED_BY(tear_down);
@@ -344,7 +344,7 @@ static double seconds_of_two_pairs(void *context, const struct graph *g)
 
 // A match that gained nothing is priced anew when what is near it has changed and nothing else improves: no chain is
 // needed.
-static void prices_anew_what_gained_nothing(void **state)
+TEST(prices_anew_what_gained_nothing)
 {
     struct fixture f FREED_BY(tear_down);
     const struct cost_model cost = {seconds_of_two_pairs, NULL, 0, NULL};
@@ -362,7 +362,7 @@ static void prices_anew_what_gained_nothing(void **state)
 }
 
 // Several threads may find different prices of one description, if a device tells equal graphs apart: the first counts.
-static void equal_descriptions_have_one_price(void **state)
+TEST(equal_descriptions_have_one_price)
 {
     struct pricer pricer;
     struct spelling words = {0};
@@ -381,7 +381,7 @@ static void equal_descriptions_have_one_price(void **state)
 }
 
 // Of graphs, matches and work, what ends first; a gain that matters is what all three begin anew from.
-static void patience_says_how_much_is_done(void **state)
+TEST(patience_says_how_much_is_done)
 {
     struct search_options options = search_standard_options;
     struct patience p = {0};
@@ -399,12 +399,3 @@ static void patience_says_how_much_is_done(void **state)
     options.patience = 0;
     assert_true(patience_share(&p, &options, &s, UINT64_MAX) == 0);
 }
-
-RUN_TESTS(TEST(keeps_within_its_memory), TEST(other_threads_have_memory_of_their_own),
-          TEST(loses_patience_by_matches_too), TEST(loses_patience_by_work_too),
-          TEST(ends_when_the_work_of_the_budget_is_done), TEST(applies_what_was_found_when_the_work_is_done),
-          TEST(applies_what_was_found_when_time_is_over), TEST(patience_is_renewed_by_gains_that_matter),
-          TEST(patience_says_how_much_is_done), TEST(different_words_are_spelled_differently),
-          TEST(equal_graphs_are_priced_once), TEST(asks_no_more_where_the_first_gains_nothing),
-          TEST(believes_no_part_that_the_whole_refutes), TEST(prices_anew_what_gained_nothing),
-          TEST(equal_descriptions_have_one_price))

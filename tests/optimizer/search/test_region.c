@@ -53,7 +53,7 @@ static void tear_down(struct fixture *f)
     arena_free(&f->arena);
 }
 
-static void an_equal_region_is_renumbered(void **state)
+TEST(an_equal_region_is_renumbered)
 {
     FIXTURE(&f);
     assert_true(graph_equal(&f.known, &f.region));
@@ -65,7 +65,7 @@ static void an_equal_region_is_renumbered(void **state)
     assert_int_equal(f.match.variables[0], graph_inputs(&f.known, f.match.nodes[0])[0]);
 }
 
-static void another_region_is_not(void **state)
+TEST(another_region_is_not)
 {
     FIXTURE(&f);
     GRAPH(other, &f.arena,
@@ -75,7 +75,7 @@ static void another_region_is_not(void **state)
     assert_true(region_is_at(&f.region, &f.site, &f.region));
 }
 
-static void nothing_is_grafted_elsewhere(void **state)
+TEST(nothing_is_grafted_elsewhere)
 {
     size_t count;
     tensor_id old[8], new[8], stands_for[8];
@@ -88,5 +88,3 @@ static void nothing_is_grafted_elsewhere(void **state)
     assert_true(region_graft(&unchanged, &f.site, &f.region, &count, old, new));
     assert_int_equal(count, 0);
 }
-
-RUN_TESTS(TEST(an_equal_region_is_renumbered), TEST(another_region_is_not), TEST(nothing_is_grafted_elsewhere))

@@ -65,7 +65,7 @@ static size_t count_op(const struct graph *g, enum operator_id op)
     return n;
 }
 
-static void equal_regions_are_of_one_kind(void **state)
+TEST(equal_regions_are_of_one_kind)
 {
     FIXTURE(&f);
     const struct rewritten_regions *r = &f.regions;
@@ -76,7 +76,7 @@ static void equal_regions_are_of_one_kind(void **state)
     assert_int_equal(r->of_node[find_node(&f.after, OP_TANH, 0)], NO_REGION);
 }
 
-static void all_or_none_give_both_ends(void **state)
+TEST(all_or_none_give_both_ends)
 {
     struct graph g;
     const bool none[3] = {false, false, false}, all[3] = {true, true, true};
@@ -91,7 +91,7 @@ static void all_or_none_give_both_ends(void **state)
 }
 
 // The others are as they were, and what is taken stands for the same value again.
-static void each_can_be_taken_alone(void **state)
+TEST(each_can_be_taken_alone)
 {
     struct graph g;
     FIXTURE(&f);
@@ -110,5 +110,3 @@ static void each_can_be_taken_alone(void **state)
         graph_free(&g);
     }
 }
-
-RUN_TESTS(TEST(equal_regions_are_of_one_kind), TEST(all_or_none_give_both_ends), TEST(each_can_be_taken_alone))

@@ -46,7 +46,7 @@ static size_t count_products(const struct graph *g)
     return n_products;
 }
 
-static void merges_three_products(void **state)
+TEST(merges_three_products)
 {
     FIXTURE(&f, THREE_PRODUCTS);
     saturate(&f, &made_up_cost, 0);
@@ -55,7 +55,7 @@ static void merges_three_products(void **state)
     assert_true(vec_last(&f.result.steps).seconds_after == f.result.seconds_after);
 }
 
-static void extracts_no_larger_weights(void **state)
+TEST(extracts_no_larger_weights)
 {
     const size_t one = 8 * 4 * sizeof(float);
     for (size_t most = 2; most <= 3; most++) {
@@ -87,7 +87,7 @@ static double seconds_if_narrow(void *context, const struct graph *g)
 }
 
 // Estimates lead to what is cheaper and not known, and one graph of each e-graph is measured.
-static void measures_little(void **state)
+TEST(measures_little)
 {
     size_t n_measured = 0;
     const struct cost_model cost = {counted_seconds, &n_measured, .known_seconds = seconds_if_narrow};
@@ -106,7 +106,7 @@ static double counted_if_unknown(void *context, const struct graph *g)
 }
 
 // Nothing is measured for what has more e-nodes of unknown cost than may be.
-static void measures_no_more_than_it_may(void **state)
+TEST(measures_no_more_than_it_may)
 {
     struct fixture f FREED_BY(tear_down);
     size_t n_measured = 0;
@@ -143,7 +143,7 @@ static size_t products_left_of_four(size_t most_egraphs)
     return n_products;
 }
 
-static void begins_anew_with_what_it_found(void **state)
+TEST(begins_anew_with_what_it_found)
 {
     assert_int_equal(products_left_of_four(1), 2);
     assert_int_equal(products_left_of_four(20), 1);
@@ -168,7 +168,7 @@ static bool improves_random_graph(struct fixture *f, uint64_t seed, int64_t budg
     return f->result.saturation.is_better;
 }
 
-static void keeps_the_values_of_random_graphs(void **state)
+TEST(keeps_the_values_of_random_graphs)
 {
     size_t n_alone = 0, n_after = 0;
     FIXTURE(&f, "(graph)");
@@ -181,7 +181,7 @@ static void keeps_the_values_of_random_graphs(void **state)
     assert_true(n_after > 0 || n_graphs() < 60);   // two of thirty are
 }
 
-static void refutes_planted_rules(void **state)
+TEST(refutes_planted_rules)
 {
     static const char *const planted[] = {
         "(rule wrong (source (relu ?x)) (target ?x))",
@@ -206,7 +206,3 @@ static void refutes_planted_rules(void **state)
             fail_msg("%s is not refuted", planted[i]);
     }
 }
-
-RUN_TESTS(TEST(merges_three_products), TEST(extracts_no_larger_weights), TEST(measures_little),
-          TEST(measures_no_more_than_it_may), TEST(begins_anew_with_what_it_found),
-          TEST(keeps_the_values_of_random_graphs), TEST(refutes_planted_rules))

@@ -34,7 +34,7 @@ static char *kinds_of_nodes(const struct graph *g, struct text *out)
     return out->chars;
 }
 
-static void finds_the_cheapest_graph(void **state)
+TEST(finds_the_cheapest_graph)
 {
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct fixture f FREED_BY(tear_down);
@@ -48,7 +48,7 @@ static void finds_the_cheapest_graph(void **state)
     }
 }
 
-static void gives_the_same_graph_again(void **state)
+TEST(gives_the_same_graph_again)
 {
     struct text texts[2] = {0};
     for (int round = 0; round < 2; round++) {
@@ -61,7 +61,7 @@ static void gives_the_same_graph_again(void **state)
     text_free(&texts[1]);
 }
 
-static void keeps_the_original_with_no_budget(void **state)
+TEST(keeps_the_original_with_no_budget)
 {
     struct fixture f FREED_BY(tear_down);
     struct search_options options = search_standard_options;
@@ -86,7 +86,7 @@ static size_t search_random_graph(uint64_t seed)
     return n_steps;
 }
 
-static void keeps_the_values_of_random_graphs(void **state)
+TEST(keeps_the_values_of_random_graphs)
 {
     uint64_t n_steps = 0;
     for (uint64_t seed = 1; seed <= some_of(60); seed++)
@@ -132,7 +132,7 @@ static void search_on_threads(uint64_t seed, size_t n_workers, bool is_forgetful
                 (size_t)s->cyclic, (size_t)s->remembered);
 }
 
-static void threads_change_nothing(void **state)
+TEST(threads_change_nothing)
 {
     for (uint64_t seed = 1; seed <= 12; seed++) {
         struct text alone = {0}, together = {0};
@@ -163,7 +163,7 @@ static void set_up_blocks(struct fixture *f)
     set_up(f, text.chars);
 }
 
-static void finds_a_chain_once_and_uses_it_everywhere(void **state)
+TEST(finds_a_chain_once_and_uses_it_everywhere)
 {
     struct fixture f FREED_BY(tear_down);
     set_up_blocks(&f);
@@ -180,7 +180,7 @@ static double seconds_gained_in_part(void *context, const struct graph *g)
 }
 
 // The estimates are wrong by as much in each block: all stay together all the same.
-static void uses_a_chain_everywhere_that_gains_less_than_estimated(void **state)
+TEST(uses_a_chain_everywhere_that_gains_less_than_estimated)
 {
     struct fixture f FREED_BY(tear_down);
     size_t least_nodes = 100;
@@ -198,7 +198,7 @@ static bool leads_away(const struct rule *r, const void *context)
 
 // (x l) w1, ..., (x l) w6: each is as good as x (l wi), whose product of weights costs nothing; but x l is gained only
 // when all six are led away from it.
-static void leads_all_readers_away(void **state)
+TEST(leads_all_readers_away)
 {
     TEXT(text);
     struct search_options options = search_standard_options;
@@ -224,7 +224,7 @@ static double seconds_with_dear_splits(void *context, const struct graph *g)
 
 // Eight layers of four products each, the last of which is what the next layer reads, as in the BERT that TASO measured.
 // Between the products that are read by four others there is much to do that leads nowhere.
-static void leads_all_readers_away_in_every_layer(void **state)
+TEST(leads_all_readers_away_in_every_layer)
 {
     struct text text = {0}, outputs = {0};
     struct fixture f;
@@ -253,7 +253,7 @@ static size_t bytes_of(const char *text)
 }
 
 // A weight that running nodes read counts once, and not one that only weights are computed from.
-static void weights_are_counted_once(void **state)
+TEST(weights_are_counted_once)
 {
     const size_t one = 8 * 4 * sizeof(float);
     assert_int_equal(bytes_of(THREE_PRODUCTS), 3 * one);
@@ -267,7 +267,7 @@ static void weights_are_counted_once(void **state)
 }
 
 // Three products become one with as many weights: not where fewer are allowed.
-static void keeps_no_graph_of_larger_weights(void **state)
+TEST(keeps_no_graph_of_larger_weights)
 {
     const size_t one = 8 * 4 * sizeof(float);
     for (int i = 0; i < 2; i++) {
@@ -282,7 +282,7 @@ static void keeps_no_graph_of_larger_weights(void **state)
 }
 
 // x + a + b: of halves, a sum of -65504 and -65504 is infinite, and so may be one of unknown numbers.
-static void adds_no_weights_that_overflow(void **state)
+TEST(adds_no_weights_that_overflow)
 {
     static const struct {
         double magnitudes[2];
@@ -307,7 +307,7 @@ static void adds_no_weights_that_overflow(void **state)
     }
 }
 
-static void queue_gives_the_cheapest_and_drops_the_costliest(void **state)
+TEST(queue_gives_the_cheapest_and_drops_the_costliest)
 {
     struct rule rule = {0};
     struct queue queue = {.limit = 100};
@@ -329,10 +329,3 @@ static void queue_gives_the_cheapest_and_drops_the_costliest(void **state)
     assert_int_equal(queue.heap.count, 1);
     queue_free(&queue);
 }
-
-RUN_TESTS(TEST(finds_the_cheapest_graph), TEST(gives_the_same_graph_again), TEST(keeps_the_original_with_no_budget),
-          TEST(keeps_the_values_of_random_graphs), TEST(threads_change_nothing),
-          TEST(finds_a_chain_once_and_uses_it_everywhere), TEST(uses_a_chain_everywhere_that_gains_less_than_estimated),
-          TEST(leads_all_readers_away), TEST(leads_all_readers_away_in_every_layer), TEST(weights_are_counted_once),
-          TEST(keeps_no_graph_of_larger_weights), TEST(adds_no_weights_that_overflow),
-          TEST(queue_gives_the_cheapest_and_drops_the_costliest))

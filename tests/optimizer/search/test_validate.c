@@ -67,7 +67,7 @@ static void compare_entries(const struct graph *g, node_id n, struct random *ran
     }
 }
 
-static void single_entries_are_those_of_the_whole(void **state)
+TEST(single_entries_are_those_of_the_whole)
 {
     ARENA(a);
     struct rule_set rules FREED_BY(rule_set_free);
@@ -101,7 +101,7 @@ static bool judge(void *context, const struct match *m)
     return true;
 }
 
-static void right_rules_pass(void **state)
+TEST(right_rules_pass)
 {
     ARENA(scratch);
     ARENA(a);
@@ -140,7 +140,7 @@ static bool judge_turned(void *context, const struct match *m)
     return true;
 }
 
-static void what_is_no_match_does_not_pass(void **state)
+TEST(what_is_no_match_does_not_pass)
 {
     ARENA(scratch);
     ARENA(a);
@@ -197,7 +197,7 @@ static void search_with_rule(const char *rule, const char *graph, bool validates
     search_result_free(&result);
 }
 
-static void the_search_refutes_wrong_rules(void **state)
+TEST(the_search_refutes_wrong_rules)
 {
     size_t n_steps, n_refuted;
     search_with_rule(wrong_rule, some_graph, false, &n_steps, &n_refuted);
@@ -209,7 +209,7 @@ static void the_search_refutes_wrong_rules(void **state)
 }
 
 // An entry is a sum of 20 million products: too many to compute one.
-static void what_is_only_checked_needs_validation(void **state)
+TEST(what_is_only_checked_needs_validation)
 {
     static const char graph[] = "(graph (let x (input 0) (f32 1 20000000)) (let y (input 1) (f32 20000000 1))"
                                 " (let p (matmul x y)) (let a (relu p)) (let b (relu a)) (output b))";
@@ -223,6 +223,3 @@ static void what_is_only_checked_needs_validation(void **state)
         assert_int_equal(n_refuted, 0);
     }
 }
-
-RUN_TESTS(TEST(single_entries_are_those_of_the_whole), TEST(right_rules_pass), TEST(what_is_no_match_does_not_pass),
-          TEST(the_search_refutes_wrong_rules), TEST(what_is_only_checked_needs_validation))

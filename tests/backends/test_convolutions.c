@@ -1,0 +1,571 @@
+// Kernels of register tiles and of fewer products (Winograd's and Strassen's) against plain sums in double precision:
+// windows, steps, dilations, groups, borders and layouts of every kind, residues of tiles, epilogues, parts, instruction
+// sets that this processor has, and another one's, addresses at multiples of 4 bytes, and NaN.
+#include "backends/generated/tile_arguments.h"
+#include "backends/generated/tile_text.h"
+#include "backends/generated/winograd.h"
+#include "backends/planning/plan.h"
+#include "tests/backends/elsewhere.h"
+#include "tests/backends/images.h"
+#include "tests/backends/machines.h"
+#include "tests/support/check.h"
+
+// relu(own relu(sum) + bias + residual) * residual, or parts of it.
+struct parts_of_epilogue {
+    bool adds_bias, adds_residual, has_relu, multiplies;
+};
+struct trial {
+    struct tile_definition d;
+    struct tile_schedule s;
+    struct winograd_schedule fewer;   // products; an m of 0: it is of tiles
+    enum layout_of_image from, to;
+    int parts, misplaced;   // entries behind a multiple of 64 bytes
+    struct parts_of_epilogue has;
+    struct loop epilogue;
+    struct instruction code[4];
+    struct loop_result result;
+    struct tile_image operands[3];   // the sum, a bias, a residual
+};
+struct values {
+    float *x, *w, *bias, *residual, *y, *packed, *scratch;
+    int64_t n_x, n_w, n_y;
+    double *wanted, *allowed;
+};
+
+// --- kernels of both forms -------------------------------------------------------------------------------------------
+
+static bool has_fewer(const struct trial *t)
+{
+    return t->fewer.m > 0;
+}
+
+static bool suits(const struct trial *t)
+{
+    return has_fewer(t) ? winograd_suits(&t->d, &t->fewer) : tile_suits(&t->d, &t->s);
+}
+
+static void print(struct text *text, const struct trial *t)
+{
+    if (has_fewer(t))
+        winograd_print(text, &t->d, &t->fewer);
+    else
+        tile_print(text, &t->d, &t->s);
+}
+
+static size_t packed_floats(const struct trial *t)
+{
+    return has_fewer(t) ? winograd_weights_floats(&t->d, &t->fewer) : tile_weights_floats(&t->d, &t->s);
+}
+
+static size_t scratch_floats(const struct trial *t)
+{
+    return has_fewer(t) ? winograd_scratch_floats(&t->d, &t->fewer) : 0;
+}
+
+static void pack(const struct trial *t, const float *w, float *ret_packed)
+{
+    const int64_t of_result = weights_of_result(&t->d), each = of_result / t->d.channels;
+    const int64_t strides[4] = {of_result, each, t->d.window.kernel[1], 1};
+    if (has_fewer(t))
+        winograd_pack(&t->d, &t->fewer, w, of_result, each, ret_packed, 0, winograd_groups(&t->d));
+    else
+        tile_pack(&t->d, &t->s, w, strides, ret_packed, 0, tile_weight_groups(&t->d, &t->s));
+}
+
+static int64_t *list_numbers(const struct trial *t, struct arena *arena, size_t *ret_n)
+{
+    *ret_n = has_fewer(t) ? winograd_n_numbers(&t->d) : tile_n_numbers(&t->d, &t->s);
+    int64_t *numbers = arena_array(arena, int64_t, *ret_n);
+    if (has_fewer(t))
+        winograd_list_numbers(&t->d, &t->fewer, numbers);
+    else
+        tile_list_numbers(&t->d, &t->s, numbers);
+    return numbers;
+}
+
+// --- epilogues -------------------------------------------------------------------------------------------------------
+
+static void add_instruction(struct trial *t, bool is_there, enum scalar_function fn, uint16_t operand)
+{
+    int n = t->epilogue.n_instructions;
+    uint16_t before = n ? (uint16_t)(VALUE_OF_INSTRUCTION | (n - 1)) : 0;
+    if (!is_there)
+        return;
+    t->code[n] = (struct instruction){INSTRUCTION_APPLY, (uint8_t)fn, before, operand, 0, 0};
+    t->result = (struct loop_result){(uint16_t)(VALUE_OF_INSTRUCTION | n), {.dtype = DTYPE_F32}};
+    t->epilogue.n_instructions++;
+}
+
+static void complete(struct trial *t)
+{
+    static struct loop_access accesses[3] = {{.dtype = DTYPE_F32}, {.dtype = DTYPE_F32}, {.dtype = DTYPE_F32}};
+    struct tile_definition *d = &t->d;
+    d->source = image_of(t->from, d->lanes, d->groups * d->channels, d->height, d->width);
+    d->target = image_of(t->to, d->lanes, d->groups * d->results, d->result_height, d->result_width);
+    t->operands[1] = (struct tile_image){0, d->lanes, 0, 0, 1};
+    t->operands[2] = d->target;
+    t->epilogue = (struct loop){.rank = 4,
+                                .n_operands = 3,
+                                .n_results = 1,
+                                .operands = accesses,
+                                .instructions = t->code,
+                                .results = &t->result};
+    add_instruction(t, t->has.adds_bias, FN_ADD, 1);
+    add_instruction(t, t->has.adds_residual, FN_ADD, 2);
+    add_instruction(t, t->has.has_relu, FN_RELU, 0);
+    add_instruction(t, t->has.multiplies, FN_MUL, 2);
+    d->epilogue.operands = t->operands;
+    d->epilogue.loop = t->epilogue.n_instructions ? &t->epilogue : NULL;
+    assert_true(!d->epilogue.loop || tile_takes_epilogue(d));
+}
+
+static double without_negative(bool has_relu, double value)
+{
+    return has_relu && value < 0 ? 0 : value;
+}
+
+static double with_epilogue(const struct trial *t, double sum, double bias, double residual)
+{
+    double value = without_negative(t->d.epilogue.has_relu, sum);
+    value += (t->has.adds_bias ? bias : 0) + (t->has.adds_residual ? residual : 0);
+    return without_negative(t->has.has_relu, value) * (t->has.multiplies ? residual : 1);
+}
+
+// --- values ----------------------------------------------------------------------------------------------------------
+
+// Of the sum of the terms' sizes: of each result, and where there are fewer products of the largest, as all of a tile
+// are as far off.
+static double error_of_sums(const struct trial *t)
+{
+    return !has_fewer(t) ? 1e-6 : t->d.window.kernel[0] * t->d.window.kernel[1] <= 4 ? 4e-6 : 2e-6;
+}
+
+static void compute_wanted(const struct trial *t, struct values *v, struct arena *arena)
+{
+    double *x = arena_array(arena, double, v->n_x), largest = 0;
+    v->wanted = arena_array(arena, double, v->n_y);
+    v->allowed = arena_array(arena, double, v->n_y);
+    for (int64_t i = 0; i < v->n_x; i++)
+        x[i] = v->x[place_in_source(&t->d, i)];
+    for (int64_t i = 0; i < v->n_y; i++) {
+        int64_t at = place_in_target(&t->d, i);
+        double size, sum = sum_at(&t->d, x, v->w, i, &size);
+        v->wanted[at] = with_epilogue(t, sum, v->bias[result_of(&t->d, i)], v->residual[at]);
+        v->allowed[at] = error_of_sums(t) * (1 + size);
+        largest = fmax(largest, v->allowed[at]);
+    }
+    for (int64_t i = 0; has_fewer(t) && i < v->n_y; i++)
+        v->allowed[i] = largest;
+}
+
+static float *floats(const struct trial *t, int64_t n, struct random *random, struct arena *arena)
+{
+    return random_floats(arena, n + t->misplaced, random) + t->misplaced;
+}
+
+// The entry in the middle of the image is `special`, where that is not 0.
+static struct values make_values(const struct trial *t, double special, struct random *random, struct arena *arena)
+{
+    const struct tile_definition *d = &t->d;
+    struct values v = {.n_x = source_entries(d), .n_w = all_weights(d), .n_y = target_entries(d)};
+    v.x = floats(t, v.n_x, random, arena);
+    v.w = floats(t, v.n_w, random, arena);
+    v.bias = floats(t, d->groups * d->results, random, arena);
+    v.residual = floats(t, v.n_y, random, arena);
+    v.y = floats(t, v.n_y, random, arena);
+    v.scratch = random_floats(arena, (int64_t)scratch_floats(t) * t->parts, random);
+    v.packed = random_floats(arena, (int64_t)packed_floats(t), random);
+    v.x[v.n_x / 2] = special != 0 ? (float)special : v.x[v.n_x / 2];
+    compute_wanted(t, &v, arena);
+    pack(t, v.w, v.packed);
+    return v;
+}
+
+// --- trials ----------------------------------------------------------------------------------------------------------
+
+static void run_kernel(struct programs *service, const struct trial *t, struct values *v, struct arena *arena)
+{
+    TEXT(text);
+    tile_run_fn *run;
+    size_t n;
+    const int64_t *numbers = list_numbers(t, arena, &n);
+    const float *operands[3] = {NULL, v->bias, v->residual};
+    print(&text, t);
+    find_run(service, &text, &run);
+    for (int64_t i = 0; i < v->n_y; i++)
+        v->y[i] = NAN;
+    v->y[v->n_y] = 77;
+    for (int part = 0; part < t->parts; part++)
+        run(v->x, v->packed, v->y, operands, v->scratch + (size_t)part * scratch_floats(t), numbers, part, t->parts);
+    assert_true(v->y[v->n_y] == 77);
+}
+
+static bool is_near(double found, double wanted, double allowed)
+{
+    return isnan(wanted) ? isnan(found) : isinf(wanted) ? found == wanted : fabs(found - wanted) <= allowed;
+}
+
+static void check_trial(struct programs *service, const struct trial *t, double special, struct random *random)
+{
+    const struct tile_definition *d = &t->d;
+    ARENA(arena);
+    struct values v = make_values(t, special, random, &arena);
+    assert_true(suits(t));
+    run_kernel(service, t, &v, &arena);
+    for (int64_t i = 0; i < v.n_y; i++)
+        if (!is_near(v.y[i], v.wanted[i], v.allowed[i]))
+            fail_msg("%d lanes, p %d, q %d, t %d, m %d, %dx%d by %dx%d, %d groups of %d to %d: entry %d is %.9g for "
+                     "%.9g",
+                     d->lanes, t->s.pixels, t->s.vectors, (int)t->s.tiles, t->fewer.m, (int)d->height, (int)d->width,
+                     (int)d->window.kernel[0], (int)d->window.kernel[1], (int)d->groups, (int)d->channels,
+                     (int)d->results, (int)i, v.y[i], v.wanted[i]);
+}
+
+// False: there is no kernel for it.
+typedef bool choose_fn(struct trial *t, const struct machine *m, int number, struct random *random);
+
+// Depthwise, in small groups, in large ones, or in one.
+static void choose_channels(struct trial *t, int number, struct random *random)
+{
+    struct tile_definition *d = &t->d;
+    int64_t small[] = {1, 2, d->lanes / 2, 1};
+    d->groups = 1;
+    t->s.vectors = (int)one_to(random, 3);
+    if (number % 3 == 0) {
+        d->channels = d->results = small[random_below(random, 4)];
+        d->groups = (d->lanes + d->lanes * (int64_t)random_below(random, 3)) / d->channels;
+        if (t->from == LAST && t->to == LAST)
+            d->groups += (int64_t)random_below(random, 3);
+        t->s.vectors = 1;
+    } else if (number % 3 == 1) {
+        d->groups = one_to(random, 3);
+        d->channels = d->lanes * one_to(random, 2);
+        d->results = d->lanes * t->s.vectors * one_to(random, 2);
+    } else {
+        d->channels = t->from == BLOCKS ? d->lanes * one_to(random, 3) : one_to(random, 20);
+        d->results = d->lanes * (t->s.vectors + (int64_t)random_below(random, 3));
+        d->results += t->to == LAST ? (int64_t)random_below(random, (uint64_t)d->lanes) : 0;
+        if (t->to == LAST && number % 2 == 0) {   // within a group, by half a vector or otherwise
+            d->results = d->lanes * t->s.vectors + (number % 4 ? one_to(random, d->lanes - 1) : d->lanes / 2);
+            t->s.vectors++;
+        }
+    }
+}
+
+static bool choose_tiles(struct trial *t, const struct machine *m, int number, struct random *random)
+{
+    *t = (struct trial){.from = number % 3 == 0 ? random_below(random, 2) : random_below(random, 3),
+                        .to = random_below(random, 2),
+                        .parts = (int)one_to(random, 3),
+                        .s = {.pixels = (int)one_to(random, 9), .tiles = one_to(random, 20)},
+                        .d = {.lanes = m->lanes, .registers = m->registers, .images = one_to(random, 2)}};
+    choose_channels(t, number, random);
+    choose_window(&t->d, 0, random);
+    choose_window(&t->d, 1, random);
+    t->d.epilogue.has_relu = random_below(random, 2);
+    t->misplaced = number % 2 ? 0 : 1 + (int)random_below(random, 15);
+    t->has.adds_bias = t->has.has_relu = t->has.multiplies = random_below(random, 2);
+    complete(t);
+    if (t->to == LAST && number % 2 && !tile_is_lanewise(&t->d))
+        assert_true(tile_narrow(&t->d, t->operands, t->d.lanes / 2));
+    return suits(t);
+}
+
+// By which the table of points has a form for tiles of two.
+static const int64_t windows[][2] = {{3, 3}, {1, 7}, {3, 3}, {7, 1}, {5, 5}, {3, 3}, {1, 3}, {3, 5}, {1, 1}, {2, 2}};
+
+// So many that some window meets the image: all of a tile are as far off as that one.
+static int64_t size_of_results(int64_t size, int64_t pad, struct random *random)
+{
+    int64_t results = size + pad + (int64_t)random_below(random, 2) - 2;
+    return results > pad ? results : pad + 1;
+}
+
+static bool choose_fewer(struct trial *t, const struct machine *m, int number, struct random *random)
+{
+    const int64_t *window = windows[number % (int)COUNT_OF(windows)];
+    bool has_halves = window[0] * window[1] == 1, is_long = window[0] == 7 || window[1] == 7;
+    *t = (struct trial){.from = number & 2 ? LAST : BLOCKS,
+                        .parts = 1 + number / 4 % 3,
+                        .fewer = {.m = is_long || has_halves ? 2
+                                       : window[0] == 2      ? 3 + number / 10 % 2
+                                                             : 2 + 2 * (number & 1),
+                                  .tiles = one_to(random, 40)},
+                        .d = {.lanes = m->lanes,
+                              .registers = m->registers,
+                              .images = one_to(random, 2),
+                              .groups = 1,
+                              .channels = m->lanes * one_to(random, 3) * (1 + has_halves),
+                              .results = m->lanes * one_to(random, 5) * (1 + has_halves),
+                              .height = one_to(random, 13),
+                              .width = one_to(random, 13),
+                              .window = {.kernel = {window[0], window[1]},
+                                         .stride = {1, 1},
+                                         .dilation = {1, 1},
+                                         .pad = {one_to(random, 3) - 1, one_to(random, 3) - 1}},
+                              .epilogue.has_relu = random_below(random, 4) == 0}};
+    t->to = t->from;
+    t->d.result_height = size_of_results(t->d.height, t->d.window.pad[0], random);
+    t->d.result_width = size_of_results(t->d.width, t->d.window.pad[1], random);
+    t->has = (struct parts_of_epilogue){random_below(random, 2), random_below(random, 2), random_below(random, 2)};
+    t->misplaced = number % 3 ? 0 : one_to(random, 15);
+    complete(t);
+    return true;
+}
+
+static const struct {
+    choose_fn *choose;
+    int n_trials;
+    uint64_t seed;
+    double specials[5];
+} forms[] = {{choose_tiles, 36, 11, {0, 0, NAN, INFINITY, -INFINITY}}, {choose_fewer, 24, 7, {0}}};
+
+// The texts of all trials are compiled together.
+static int try_form(size_t form, struct programs *service, const struct machine *m, int k)
+{
+    int n_tried = 0, n = n_trials(forms[form].n_trials);
+    for (int i = 0; i < 2 * n; i++) {
+        struct trial t;
+        struct random random = random_of_trial(forms[form].seed, k, i % n);
+        TEXT(text);
+        if (!forms[form].choose(&t, m, i % n, &random))
+            continue;
+        print(&text, &t);
+        if (i < n)
+            programs_expect(service, text.chars);
+        else
+            check_trial(service, &t, forms[form].specials[i % n % 5], &random);
+        n_tried++;
+    }
+    assert_true(n_tried > 8);
+    return n_tried;
+}
+
+static int try_forms(struct programs *service, const struct machine *m, int k)
+{
+    return try_form(0, service, m, k) + try_form(1, service, m, k);
+}
+
+TEST(kernels_compute_convolutions)
+{
+    on_machines_here(try_forms);
+}
+
+static void add_trial(struct elsewhere *e, const struct trial *t, struct random *random)
+{
+    ARENA(arena);
+    struct values v = make_values(t, 0, random, &arena);
+    size_t n;
+    const int64_t *numbers = list_numbers(t, &arena, &n);
+    elsewhere_begin_trial(e);
+    print(&e->text, t);
+    add_floats(e, "x", v.x, (size_t)v.n_x);
+    add_floats(e, "w", v.packed, packed_floats(t));
+    add_floats(e, "bias", v.bias, (size_t)(t->d.groups * t->d.results));
+    add_floats(e, "residual", v.residual, (size_t)v.n_y);
+    add_integers(e, "told", numbers, n);
+    elsewhere_end_trial(
+        e, (size_t)v.n_y, v.wanted, v.allowed, scratch_floats(t), t->parts,
+        "const float *operands[3] = {0, NAMED(bias), NAMED(residual)};\n"
+        "NAMED(run)(NAMED(x), NAMED(w), NAMED(y), operands, NAMED(scratch), NAMED(told), part, parts);\n");
+}
+
+TEST(kernels_run_on_aarch64)
+{
+    ELSEWHERE(e);
+    for (size_t form = 0; form < COUNT_OF(forms); form++)
+        for (int i = 0; i < forms[form].n_trials; i++) {
+            struct trial t;
+            struct random random = random_of_trial(forms[form].seed, 9, i);
+            if (forms[form].choose(&t, &machine, i, &random))
+                add_trial(&e, &t, &random);
+        }
+    elsewhere_run(&e);
+}
+
+// --- tiles -----------------------------------------------------------------------------------------------------------
+
+// The last half of a vector, where channels stand side by side.
+static int sum_halves(struct programs *service, const struct machine *m, int k)
+{
+    struct random random = random_seed(13);
+    for (int i = 0; i < 8; i++) {
+        int64_t size = i % 3 ? 1 : 3, step = i % 3 ? 1 : 2, pad = i % 3 ? 0 : 1;
+        struct trial t = {.from = i % 2 ? BLOCKS : LAST,
+                          .to = LAST,
+                          .parts = 2,
+                          .misplaced = i,
+                          .s = {5 - i / 2, 2 + i / 2, 2, 0},
+                          .has = {.adds_bias = i % 4 < 2, .has_relu = i % 4 < 2, .multiplies = i % 4 < 2},
+                          .d = {.lanes = m->lanes,
+                                .registers = m->registers,
+                                .images = 2,
+                                .groups = 1,
+                                .channels = i % 2 ? 2 * m->lanes : 2 + 4 * i,
+                                .results = m->lanes * (1 + i / 2) + m->lanes / 2,
+                                .height = 5,
+                                .width = 7,
+                                .result_height = i % 3 ? 5 : 3,
+                                .result_width = i % 3 ? 7 : 4,
+                                .window = {{size, size}, {step, step}, {1, 1}, {pad, pad}}}};
+        complete(&t);
+        assert_true(suits(&t) && tile_shape_of(&t.d, &t.s).has_pairs);
+        check_trial(service, &t, i % 2 ? 0 : INFINITY, &random);
+    }
+    return 8;
+}
+
+TEST(halves_are_summed_by_pairs)
+{
+    on_machines_here(sum_halves);
+}
+
+// In one chain as many equal terms lose 5e-5 of their sum.
+static int sum_many_terms(struct programs *service, const struct machine *m, int k)
+{
+    struct random random = random_seed(12);
+    double wanted = 4 * 2048 * (double)0.3F * (double)0.7F;
+    for (enum layout_of_image from = LAST; from <= ROWS; from++) {
+        ARENA(arena);
+        struct trial t = {.from = from,
+                          .to = LAST,
+                          .parts = 1,
+                          .s = {.pixels = 3, .vectors = 2, .tiles = 4},
+                          .d = {.lanes = m->lanes,
+                                .registers = m->registers,
+                                .images = 1,
+                                .groups = 1,
+                                .channels = 2048,
+                                .results = 2 * m->lanes,
+                                .height = 2,
+                                .width = 4,
+                                .result_height = 1,
+                                .result_width = 3,
+                                .window = {{2, 2}, {1, 1}, {1, 1}}}};
+        complete(&t);
+        struct values v = make_values(&t, 0, &random, &arena);
+        for (int64_t i = 0; i < v.n_x; i++)
+            v.x[i] = 0.3F;
+        for (int64_t i = 0; i < v.n_w; i++)
+            v.w[i] = 0.7F;
+        pack(&t, v.w, v.packed);
+        run_kernel(service, &t, &v, &arena);
+        for (int64_t i = 0; i < v.n_y; i++)
+            assert_true(fabs(v.y[i] - wanted) <= 5e-6 * wanted);
+    }
+    return 1;
+}
+
+TEST(long_sums_keep_their_digits)
+{
+    on_machines_here(sum_many_terms);
+}
+
+// --- fewer products --------------------------------------------------------------------------------------------------
+
+// Of 3x3 in tiles of four.
+static struct trial square_trial(const struct machine *m, int64_t tiles, int64_t height, int64_t width)
+{
+    return (struct trial){.from = BLOCKS,
+                          .to = BLOCKS,
+                          .parts = 1,
+                          .fewer = {.m = 4, .tiles = tiles},
+                          .d = {.lanes = m->lanes,
+                                .registers = m->registers,
+                                .images = 1,
+                                .groups = 1,
+                                .channels = m->lanes,
+                                .results = m->lanes,
+                                .height = height,
+                                .width = width,
+                                .result_height = height,
+                                .result_width = width,
+                                .window = {{3, 3}, {1, 1}, {1, 1}, {1, 1}}}};
+}
+
+// Every residue of an image's size by that of tiles, in blocks that tiles fill and that they do not.
+static int try_residues(struct programs *service, const struct machine *m, int k)
+{
+    struct random random = random_seed(8);
+    for (int size = 1; size <= 8; size++) {
+        struct trial t = square_trial(m, 3, size, 9 - size);
+        complete(&t);
+        check_trial(service, &t, 0, &random);
+    }
+    return 8;
+}
+
+TEST(all_residues_of_tiles_are_computed)
+{
+    on_machines_here(try_residues);
+}
+
+// One NaN in the source: a result is NaN or as it were without it, and it is NaN where its own window has it.
+static int try_nan(struct programs *service, const struct machine *m, int k)
+{
+    struct random random = random_seed(9);
+    struct trial t = square_trial(m, 4, 16, 16);
+    ARENA(arena);
+    t.d.epilogue.has_relu = true;
+    complete(&t);
+    struct values v = make_values(&t, 0, &random, &arena);
+    v.x[place_in(&t.d.source, m->lanes, 0, 1, 6, 6)] = NAN;
+    run_kernel(service, &t, &v, &arena);
+    for (int64_t i = 0; i < 256; i++) {
+        int64_t row = i / 16, column = i % 16, at = place_in(&t.d.target, m->lanes, 0, 0, row, column);
+        bool is_own = llabs(row - 6) <= 1 && llabs(column - 6) <= 1;
+        bool shares_tile = row >= 4 && row < 8 && column >= 4 && column < 8;
+        assert_true(!is_own || isnan(v.y[at]));
+        assert_true(shares_tile || fabs(v.y[at] - v.wanted[at]) <= v.allowed[at]);
+    }
+    return 1;
+}
+
+TEST(nan_stays_within_its_tiles)
+{
+    on_machines_here(try_nan);
+}
+
+// --- schedules -------------------------------------------------------------------------------------------------------
+
+static bool print_again(struct text *text, const char *schedule)
+{
+    struct tile_schedule s;
+    struct winograd_schedule fewer;
+    if (tile_schedule_parse(schedule, &s))
+        tile_schedule_print(text, &s);
+    else if (winograd_schedule_parse(schedule, &fewer))
+        winograd_schedule_print(text, &fewer);
+    return text->count > 0;
+}
+
+TEST(schedules_are_read_as_they_are_printed)
+{
+    static const char *const right[] = {"(tile p:14 q:2 t:12544)", "(tile p:9 q:3 t:56 l:8)",
+                                        "(winograd m:4 tiles:14)"};
+    static const char *const wrong[] = {"",
+                                        "(tile)",
+                                        "(tile p:0 q:1 t:1)",
+                                        "(tile p:33 q:1 t:1)",
+                                        "(tile p:1 q:6 t:1)",
+                                        "(tile p:1 q:1 t:1 l:-8)",
+                                        "(tile p:1 q:1 t:1 l:8) ",
+                                        "(tile p:1 q:1 t:0)",
+                                        "(tile p:1 q:1 t:1) ",
+                                        "(tile p:1 q:1 t:-3)",
+                                        "(winograd)",
+                                        "(winograd m:6 tiles:4)",
+                                        "(winograd m:4 tiles:0)",
+                                        "(winograd m:4 tiles:14) ",
+                                        "(winograd m:4 tiles:9999)",
+                                        "(winograd m:4 tiles:14"};
+    for (size_t i = 0; i < COUNT_OF(right); i++) {
+        TEXT(text);
+        assert_true(print_again(&text, right[i]));
+        assert_string_equal(text.chars, right[i]);
+    }
+    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+        TEXT(text);
+        assert_false(print_again(&text, wrong[i]));
+    }
+}
