@@ -1,0 +1,454 @@
+// Costs in their database: what is kept, merged, doubted and tried, verdicts beside them, and times within models.
+#include "backends/backend.h"
+#include "backends/costs/cost_database.h"
+#include "backends/costs/in_model.h"
+#include "backends/costs/layout_policy.h"
+#include "backends/costs/step_cost.h"
+#include "backends/costs/verdicts.h"
+#include "backends/fake/fake.h"
+#include "backends/planning/planner.h"
+#include "core/system/file.h"
+#include "core/text/log.h"
+#include "tests/support/parse_graph.h"
+#include "tests/support/temporary_path.h"
+#include <sys/wait.h>
+
+static struct cost_database *open_costs(const char *path, const char *device)
+{
+    struct error error = {0};
+    struct cost_database *costs;
+    if (!cost_database_open(&costs, path, device, &error))
+        fail_msg("%s", error.message);
+    return costs;
+}
+
+static void write_and_close(struct cost_database *costs)
+{
+    struct error error = {0};
+    assert_true(cost_database_write(costs, &error));
+    cost_database_free(costs);
+}
+
+TEST(databases_survive_and_merge)
+{
+    TEMPORARY_PATH(path);
+    struct error error = {0};
+    struct step_cost cost;
+    struct cost_database *a = open_costs(path, "one"), *b = open_costs(path, "two");
+    cost_database_add(a, "x", &(struct step_cost){.seconds = 1.5e-3, .spread = 0.25});
+    cost_database_add(b, "x", &(struct step_cost){.seconds = 2.5e-3, .spread = 0.125});
+    cost_database_add(b, "say \"y\"", &(struct step_cost){.seconds = 1});
+    write_and_close(a);
+    write_and_close(b);
+    a = open_costs(path, "one");
+    assert_int_equal(cost_database_count(a), 3);
+    assert_true(cost_database_find(a, "x", &cost));
+    assert_true(cost.seconds == 1.5e-3 && cost.spread == 0.25);
+    cost_database_add(a, "w inexact", &(struct step_cost){.seconds = 1, .error = 1.26e-6, .choice = "winograd"});
+    cost_database_add(a, "z", &(struct step_cost){.seconds = 1.0 / 3, .spread = 1.0 / 3});
+    assert_true(cost_database_find(a, "z", &cost));
+    assert_true(cost.seconds == 0.33333 && cost.spread == 0.333);   // as it would be read again
+    assert_false(cost_database_find(a, "say \"y\"", &cost));
+    write_and_close(a);
+    a = open_costs(path, "one");
+    assert_true(cost_database_find(a, "w inexact", &cost));
+    assert_true(cost.error == 1.3e-6 && strcmp(cost.choice, "winograd") == 0);
+    cost_database_free(a);
+    assert_true(file_write_text(path, "(costs 1 \"d\")\n(x 1 2)\n", 22, &error));
+    assert_false(cost_database_open(&a, path, "one", &error));
+    assert_int_equal(error.line, 2);
+}
+
+TEST(verdicts_are_rows)
+{
+    TEMPORARY_PATH(path);
+    char row[256];
+    struct error error = {0};
+    struct verdict v;
+    struct cost_database *costs = open_costs(path, "one");
+    assert_false(verdict_find(costs, 7, &v));
+    verdict_keep(costs, 7, &(struct verdict){~(uint64_t)0, 3, {1.0460001, 1.031, 1.06, 7}, 0.075, 0.01, 0});
+    verdict_keep(costs, 8, &(struct verdict){.original = 5, .seconds = 1});
+    assert_true(verdict_find(costs, 7, &v) && v.gain.ratio == 1.046);   // as it would be read again
+    write_and_close(costs);
+    costs = open_costs(path, "one");
+    assert_true(verdict_find(costs, 7, &v) && v.original == ~(uint64_t)0 && v.result == 3 && v.run > 0);
+    assert_true(v.gain.ratio == 1.046 && v.gain.low == 1.031 && v.gain.high == 1.06 && v.gain.n_loads == 7);
+    assert_true(verdict_find(costs, 8, &v) && v.original == 5 && v.result == 0 && v.gain.n_loads == 0);
+    for (size_t i = 0; i < cost_database_count(costs); i++)
+        assert_true(verdict_has(cost_database_text(costs, i)));
+    cost_database_free(costs);
+    static const char some[] = "0000000000000003", none[] = "0000000000000000";
+    static const struct {
+        const char *result, *gain;
+        bool is_sound;
+    } rows[] = {
+        {some, " 1 1 1 7", true},
+        {none, " 0 0 0 0", true},
+        {some, "", false},
+        {some, " 1 2 3 7", false},
+        {some, " 1 0 3 7", false},
+        {some, " 1 nan 3 7", false},
+        {some, " 1 1 1 0", false},
+        {some, " 1 1 inf 7", false},
+        {some, " 1 1 1 -7", false},
+        {some, " 1 1 1 7 7", false},
+        {some, " 1", false},
+        {some, " 1 1 1", false},
+        {some, " 1 1 1 7x", false},
+        {some, " 1 1 1 9999", false},
+        {none, "", false},
+        {none, " 1 1 1 7", false},
+        {"3", " 1 1 1 7", false},
+        {"0", "", false},
+        {"", "", false},
+        {"-3", " 1 1 1 7", false},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        int n = snprintf(row, sizeof row,
+                         "(costs 4 \"one\")\n(\"contest 0000000000000007\" 1 0 \"0000000000000005 %s%s\")\n",
+                         rows[i].result, rows[i].gain);
+        assert_true(file_write_text(path, row, (size_t)n, &error) && cost_database_open(&costs, path, "one", &error));
+        assert_int_equal(verdict_find(costs, 7, &v), rows[i].is_sound);
+        cost_database_free(costs);
+    }
+}
+
+static void add_and_write(const char *path, const char *text, struct step_cost cost)
+{
+    struct cost_database *costs = open_costs(path, "one");
+    cost_database_add(costs, text, &cost);
+    write_and_close(costs);
+}
+
+static void expect_cost(const char *path, const char *text, const struct step_cost *wanted)
+{
+    struct step_cost cost;
+    struct cost_database *costs = open_costs(path, "one");
+    assert_true(cost_database_find(costs, text, &cost) && cost.seconds == wanted->seconds && cost.is_old);
+    assert_true(cost.is_doubtful == wanted->is_doubtful && cost.is_in_model == wanted->is_in_model);
+    cost_database_free(costs);
+}
+
+// A cost measured on a busy machine is kept as doubtful, and takes the place only of what is longer.
+TEST(doubtful_costs_are_kept_as_such)
+{
+    static const struct {
+        struct step_cost measured, kept;
+    } steps[] = {{{3, .is_doubtful = true}, {3, .is_doubtful = true}},
+                 {{4, .is_doubtful = true}, {3, .is_doubtful = true}},
+                 {{2, .is_doubtful = true}, {2, .is_doubtful = true}},
+                 {{2.5}, {2.5}},
+                 {{2.75, .is_doubtful = true}, {2.5}},
+                 {{2.25, .is_doubtful = true}, {2.25, .is_doubtful = true}},
+                 {{3.5, .is_in_model = true, .choice = "c"}, {3.5, .is_in_model = true}}};
+    TEMPORARY_PATH(path);
+    for (size_t i = 0; i < COUNT_OF(steps); i++) {
+        add_and_write(path, "x", steps[i].measured);
+        expect_cost(path, "x", &steps[i].kept);
+    }
+}
+
+// --- within models ---------------------------------------------------------------------------------------------------
+
+struct fixture {
+    struct arena arena;
+    struct graph g;
+    struct backend *fake;
+    struct plan plan;
+};
+
+// A plan of one step.
+static void set_up(struct fixture *f)
+{
+    struct error error = {0};
+    *f = (struct fixture){0};
+    parse_graph(&f->g, &f->arena, "(graph (let x (input 0) (f32 4 4)) (let y (relu x)) (output y))");
+    f->fake = fake_backend_open(&(struct fake_device){0}, &error);
+    struct plan_request request = backend_plan_request(f->fake, &f->g, NULL, &f->arena);
+    assert_true(plan_make(&f->plan, &request, &error));
+}
+
+static void tear_down(struct fixture *f)
+{
+    plan_free(&f->plan);
+    backend_close(f->fake);
+    graph_free(&f->g);
+    arena_free(&f->arena);
+}
+
+static double noted_in_model(struct fixture *f, double seconds)
+{
+    cost_corrections corrections = {0};
+    struct step_cost cost = {0};
+    const struct step *step = &f->plan.steps.items[0];
+    backend_note_in_model(f->fake, &f->plan, step, seconds, 0.01, false);
+    backend_adopt_in_model(f->fake, &corrections);
+    assert_true(backend_recall_cost(f->fake, &f->plan, step, &cost) && cost.is_in_model);
+    vec_free(&corrections);
+    return cost.seconds;
+}
+
+// The time that a step takes longer in another load of the models was added by others, and leads to no other search.
+TEST(of_two_times_within_models_the_shorter_stays)
+{
+    FIXTURE(&f);
+    assert_true(noted_in_model(&f, 2e-6) == 2e-6);
+    assert_true(noted_in_model(&f, 3e-6) == 2e-6);
+    assert_true(noted_in_model(&f, 1e-6) == 1e-6);
+}
+
+// Costs that change by what runs scatter would send each search to steps that nobody has measured.
+TEST(costs_of_another_run_stay_where_they_agree)
+{
+    TEMPORARY_PATH(path);
+    FIXTURE(&f);
+    struct step_cost cost;
+    struct step_key key = step_key_of(f.fake, &f.plan, &f.plan.steps.items[0], PRECISION_EXACT);
+    struct cost_database *costs = open_costs(path, f.fake->device);
+    cost_database_add(costs, key.text.chars, &(struct step_cost){.seconds = 2e-6, .is_in_model = true});
+    write_and_close(costs);
+    step_key_free(&key);
+    cost_database_free(f.fake->costs);
+    f.fake->costs = open_costs(path, f.fake->device);
+    assert_true(noted_in_model(&f, 2.05e-6) == 2e-6);   // of another run
+    assert_true(noted_in_model(&f, 1.95e-6) == 2e-6);
+    assert_true(noted_in_model(&f, 3e-6) == 3e-6);
+    backend_keep_former_costs(f.fake);
+    assert_true(backend_recall_cost(f.fake, &f.plan, &f.plan.steps.items[0], &cost));
+    assert_true(cost.seconds == 2e-6 && cost.is_in_model);   // no model is run for it again
+}
+
+// --- costs of others -------------------------------------------------------------------------------------------------
+
+// Somebody else has repaired a cost since it was read: that stays.
+TEST(what_was_only_read_replaces_nothing)
+{
+    TEMPORARY_PATH(path);
+    add_and_write(path, "x", (struct step_cost){.seconds = 3});
+    struct cost_database *costs = open_costs(path, "one");
+    add_and_write(path, "x", (struct step_cost){.seconds = 1});
+    cost_database_add(costs, "y", &(struct step_cost){.seconds = 1});
+    write_and_close(costs);
+    expect_cost(path, "x", &(struct step_cost){1});
+}
+
+static void write_run(const char *path, const double *kept)
+{
+    struct error error = {0};
+    TEXT(text);
+    text_add(&text, "(costs 4 \"one\")\n");
+    for (int i = 0; i < 3; i++)
+        text_printf(&text, "(\"%c\" %g 0.1 (run 7))\n", 'a' + i, kept[i]);
+    text_add(&text, "(\"rest\" 1e-3 0.1 (run 7))\n(\"other\" 1e-3 0.1 (run 8))\n");
+    assert_true(file_write_text(path, text.chars, text.count, &error));
+}
+
+// Costs of a run are measured again, and take 1 ms. What else it left is believed then, now and in the file, or not, and
+// that is told in one line.
+static void try_run(const char *path, const double *kept, bool is_doubtful, bool is_refuted, double factor)
+{
+    struct step_cost cost, now = {.seconds = 1e-3, .is_doubtful = is_doubtful};
+    char *told = NULL;
+    size_t size;
+    struct log log = {open_memstream(&told, &size), "test", LOG_WARNING};
+    write_run(path, kept);
+    struct cost_database *costs = open_costs(path, "one");
+    for (const char *const *name = (const char *const[]){"a", "b", "c", NULL}; *name; name++)
+        if (cost_database_find(costs, *name, &cost)) {
+            assert_true(cost_database_is_on_trial(costs, *name, &cost));
+            cost_database_try(costs, *name, &now, &log);
+            assert_true(cost_database_find(costs, *name, &cost) && !cost_database_is_on_trial(costs, *name, &cost));
+        }
+    fclose(log.out);
+    assert_true((size > 0) == (is_refuted || factor != 1));
+    const char *end = is_refuted ? " measured again\n" : " divided by that\n";
+    assert_true(size == 0 || strcmp(told + size - strlen(end), end) == 0);
+    free(told);
+    assert_true(cost_database_find(costs, "rest", &cost) == !is_refuted);
+    assert_true(is_refuted || fabs(cost.seconds * factor - 1e-3) < 1e-7);
+    assert_true(is_refuted || cost_database_is_on_trial(costs, "rest", &cost) == (factor == 1));
+    assert_true(cost_database_find(costs, "other", &cost) && cost_database_is_on_trial(costs, "other", &cost));
+    cost_database_add(costs, "new", &(struct step_cost){.seconds = 1});
+    write_and_close(costs);
+    costs = open_costs(path, "one");
+    assert_true(cost_database_find(costs, "rest", &cost) == !is_refuted && cost_database_find(costs, "other", &cost));
+    assert_true(cost.seconds == 1e-3 && cost.run == 8);
+    cost_database_free(costs);
+}
+
+// The costs that another run left beside other programs are refuted by several of its costs, if they are most of those
+// tried; and none is too short by a measurement that is itself disturbed.
+TEST(runs_are_tried)
+{
+    TEMPORARY_PATH(path);
+    try_run(path, (const double[]){1.1e-3, 0.9e-3, 1e-3}, false, false, 1);
+    try_run(path, (const double[]){1e-3, 1e-3, 4e-3}, false, false, 1);   // one is replaced
+    try_run(path, (const double[]){1e-3, 2e-3, 2e-3}, false, false, 1);   // or two
+    try_run(path, (const double[]){3e-3, 2e-3, 2e-3}, false, true, 1);
+    try_run(path, (const double[]){0.5e-3, 0.5e-3, 2e-3}, false, true, 1);
+    try_run(path, (const double[]){0.5e-3, 0.5e-3, 0.5e-3}, true, false, 1);
+    try_run(path, (const double[]){2e-3, 2e-3, 2e-3}, true, true, 1);
+}
+
+// Costs that are all wrong by the same factor were measured on a machine of another speed.
+TEST(runs_of_another_speed_are_adjusted)
+{
+    TEMPORARY_PATH(path);
+    try_run(path, (const double[]){1.6e-3, 1.9e-3, 2.025e-3}, false, false, 1.8);
+    try_run(path, (const double[]){0.5e-3, 0.5e-3, 0.5e-3}, false, false, 0.5);
+    try_run(path, (const double[]){1.6e-3, 1.9e-3, 2.2e-3}, false, true, 1);
+}
+
+static void expect_divided(struct cost_database *costs, uint32_t run)
+{
+    struct step_cost cost;
+    struct verdict v;
+    assert_true(cost_database_find(costs, "rest", &cost) && cost.seconds == 1e-3 && cost.run == run);
+    assert_true(!cost.is_doubtful && cost.is_old && strcmp(cost.choice, "way") == 0);
+    assert_true(cost_database_find(costs, "agreed", &cost) && cost.seconds == 0.8e-3 && cost.run == run);
+    assert_true(cost_database_find(costs, "doubtful", &cost) && cost.seconds == 1.5e-3 && cost.is_doubtful);
+    assert_true(cost_database_is_on_trial(costs, "doubtful", &cost));
+    assert_true(cost_database_find(costs, "failed", &cost) && cost.seconds == 1e5 && cost.run == 7);
+    assert_true(cost_database_find(costs, "short", &cost) && cost.seconds == 1e-9);
+    assert_true(verdict_find(costs, 7, &v) && v.seconds == 2e-3 && v.run == 7);
+    for (const char *const *name = (const char *const[]){"a", "b", "c", NULL}; *name; name++)
+        assert_true(cost_database_find(costs, *name, &cost) && cost.seconds == 1e-3 && cost.run == run);
+}
+
+// In memory and in the file all that was of another speed is of this one then, and is of the run that found it.
+TEST(files_hold_costs_of_one_speed)
+{
+    TEMPORARY_PATH(path);
+    struct error error = {0};
+    struct step_cost cost, now = {.seconds = 1e-3};
+    struct log log = {stderr, "test", LOG_QUIET};
+    static const char file[] =
+        "(costs 4 \"one\")\n(\"a\" 1.62e-3 0.1 (run 7))\n(\"agreed\" 1.152e-3 0.1 (run 7))\n(\"b\" 1.62e-3 0.1 (run "
+        "7))\n"
+        "(\"c\" 1.62e-3 0.1 (run 7))\n(\"contest 0000000000000007\" 2e-3 0 \"0000000000000005 0000000000000000 0 0 0 "
+        "0\" (run 7))\n"
+        "(\"doubtful\" 2.16e-3 0.1 (run 7) doubtful)\n(\"failed\" 1e5 0.1 (run 7))\n"
+        "(\"rest\" 1.44e-3 0.1 \"way\" (run 7))\n(\"short\" 1e-9 0.1 (run 7))\n(costs 4 \"two\")\n"
+        "(\"rest\" 1.6e-3 0.1 (run 7))\n";
+    assert_true(file_write_text(path, file, strlen(file), &error));
+    struct cost_database *costs = open_costs(path, "one");
+    cost_database_try(costs, "agreed", &(struct step_cost){.seconds = 0.9e-3}, &log);
+    for (const char *const *name = (const char *const[]){"a", "b", "c", NULL}; *name; name++)
+        cost_database_try(costs, *name, &now, &log);
+    assert_true(cost_database_find(costs, "a", &cost));
+    uint32_t run = cost.run;
+    expect_divided(costs, run);
+    write_and_close(costs);
+    costs = open_costs(path, "one");
+    expect_divided(costs, run);
+    cost_database_free(costs);
+    costs = open_costs(path, "two");
+    assert_true(cost_database_find(costs, "rest", &cost) && cost.seconds == 1.6e-3 && cost.run == 7);
+    cost_database_free(costs);
+}
+
+// Files without marks are read; those of a format to come are refused.
+TEST(older_formats_are_read)
+{
+    static const char older[] = "(costs 1 \"one\")\n(\"x\" 1e-3 0.1)\n";
+    static const char newer[] = "(costs 5 \"one\")\n", marked[] = "(costs 2 \"one\")\n(\"x\" 1e-3 0.1 nonsense)\n";
+    TEMPORARY_PATH(path);
+    struct error error = {0};
+    struct cost_database *costs;
+    assert_true(file_write_text(path, older, sizeof older - 1, &error));
+    expect_cost(path, "x", &(struct step_cost){1e-3});
+    assert_true(file_write_text(path, newer, sizeof newer - 1, &error));
+    assert_false(cost_database_open(&costs, path, "one", &error));
+    assert_non_null(strstr(error.message, "format 5"));
+    assert_true(file_write_text(path, marked, sizeof marked - 1, &error));
+    assert_false(cost_database_open(&costs, path, "one", &error));
+}
+
+static void add_one_and_write(const char *path, int writer, int round)
+{
+    char text[32];
+    struct error error = {0};
+    struct cost_database *costs;
+    snprintf(text, sizeof text, "step %d of %d", round, writer);
+    if (!cost_database_open(&costs, path, "one", &error))
+        _exit(1);
+    cost_database_add(costs, text, &(struct step_cost){.seconds = 1e-3});
+    if (!cost_database_write(costs, &error))
+        _exit(1);
+    cost_database_free(costs);
+}
+
+TEST(writers_at_the_same_time_lose_nothing)
+{
+    enum { WRITERS = 6, ROUNDS = 20 };
+    TEMPORARY_PATH(path);
+    for (int writer = 0; writer < WRITERS; writer++)
+        if (fork() == 0) {
+            for (int round = 0; round < ROUNDS; round++)
+                add_one_and_write(path, writer, round);
+            _exit(0);
+        }
+    for (int writer = 0; writer < WRITERS; writer++) {
+        int status;
+        assert_true(wait(&status) > 0 && status == 0);
+    }
+    struct cost_database *costs = open_costs(path, "one");
+    assert_int_equal(cost_database_count(costs), WRITERS * ROUNDS);
+    cost_database_free(costs);
+}
+
+static void write_costs_with(const char *path, const char *entry)
+{
+    char text[96];
+    struct error error = {0};
+    int n = snprintf(text, sizeof text, "(costs 1 \"one\")\n(\"w\" 1e-3 0.1)\n%s\n", entry);
+    assert_true(file_write_text(path, text, (size_t)n, &error));
+}
+
+// Of two entries, of which the second may be dropped.
+static void expect_entries(const char *path, const char *entry, size_t n, const char *warning)
+{
+    char said[256] = "";
+    FILE *out = fmemopen(said, sizeof said, "w");
+    struct log log = {out, "test", LOG_WARNING};
+    write_costs_with(path, entry);
+    struct cost_database *costs = open_costs(path, "one");
+    assert_int_equal(cost_database_count(costs), n);
+    cost_database_warn(costs, &log);
+    cost_database_free(costs);
+    fclose(out);
+    assert_true(*warning ? strstr(said, warning) != NULL : *said == '\0');
+}
+
+// Neither is believed, nor is one written that would not be read again; a file that has become malformed is left.
+TEST(implausible_costs_are_dropped)
+{
+    TEMPORARY_PATH(path);
+    struct error error = {0};
+    struct step_cost cost;
+    struct cost_database *costs;
+    expect_entries(path, "(\"x\" 0.0 0.1)", 1, ":3: 0 seconds are no time of a step; 1 entry is dropped");
+    expect_entries(path, "(\"x\" 0 0.1)\n(\"y\" -1e-3 0.1)", 1, ":3: 0 seconds are no time of a step; 2 entries are");
+    expect_entries(path, "(\"x\" 1e-320 0.1)", 1, "1 entry is dropped, to be measured again");
+    expect_entries(path, "(\"x\" 9.9e8 0.1)", 1, "1 entry is dropped, to be measured again");
+    expect_entries(path, "(costs 1 \"two\")\n(\"x\" 0 0.1)", 1, "");
+    expect_entries(path, "(\"x\" 1e-9 0.1)", 2, "");
+    expect_entries(path, "(\"x\" 1e5 0.1)", 2, "");
+    expect_entries(path, "(\"x\" nan 0.1)", 1, "1 entry is dropped, to be measured again");
+    write_costs_with(path, "(\"x\" soon 0.1)");
+    assert_false(cost_database_open(&costs, path, "one", &error));
+    assert_int_equal(error.line, 3);
+    write_costs_with(path, "(\"x\" 0 0.1)");
+    costs = open_costs(path, "one");
+    cost_database_add(costs, "y", &(struct step_cost){.seconds = 0});
+    assert_true(cost_database_find(costs, "y", &cost) && cost.is_doubtful);
+    cost_database_add(costs, "z", &(struct step_cost){.seconds = 1});
+    write_and_close(costs);
+    costs = open_costs(path, "one");
+    assert_int_equal(cost_database_count(costs), 2);   // w and z
+    assert_true(file_write_text(path, "(", 1, &error));
+    cost_database_add(costs, "y", &(struct step_cost){.seconds = 1});
+    assert_false(cost_database_write(costs, &error));
+    cost_database_free(costs);
+}
