@@ -30,24 +30,16 @@ struct application application_at(const struct conversion *c, node_id n)
     return a;
 }
 
-void set_ints(struct conversion *c, struct application *a, const char *name, uint32_t count, const int64_t *values)
+void set_attributes(struct conversion *c, struct application *a, const struct given_attribute *given)
 {
-    int i = operator_find_attribute(a->op, name);
-    assert(i >= 0);
-    int64_t *copy = arena_array(&c->importer->scratch, int64_t, count + 1);
-    if (count)
-        memcpy(copy, values, count * sizeof *copy);
-    a->values[i] = (struct attribute_value){count, copy};
-}
-
-void set_int(struct conversion *c, struct application *a, const char *name, int64_t value)
-{
-    set_ints(c, a, name, 1, &value);
-}
-
-void set_real(struct conversion *c, struct application *a, const char *name, double value)
-{
-    set_int(c, a, name, real_to_bits(value));
+    for (; given && given->name; given++) {
+        int i = operator_find_attribute(a->op, given->name);
+        assert(i >= 0);
+        int64_t *copy = arena_array(&c->importer->scratch, int64_t, given->count + 1);
+        if (given->count)
+            memcpy(copy, given->list ? given->list : &given->number, (size_t)given->count * sizeof *copy);
+        a->values[i] = (struct attribute_value){(uint32_t)given->count, copy};
+    }
 }
 
 // Integers of 64 bits without sign are computed with as if they had one: sums, products and what only moves do not show
@@ -64,23 +56,23 @@ static bool shows_sign(const struct definition *d)
     return false;
 }
 
-static bool has_wrong_sign(struct conversion *c, node_id node, uint32_t n, const tensor_id *inputs)
+static bool has_wrong_sign(struct conversion *c, node_id node, size_t n, const tensor_id *inputs)
 {
     struct definition d FREED_BY(definition_free) = {0};
-    bool has_unsigned = ANY(uint32_t, i, n, type_of(c, inputs[i])->dtype == DTYPE_U64);
+    bool has_unsigned = ANY(size_t, i, n, type_of(c, inputs[i])->dtype == DTYPE_U64);
     if (!has_unsigned)
         return false;
     return !graph_define(&c->model->graph, node, &d, &c->importer->scratch) || shows_sign(&d);
 }
 
-node_id apply_node(struct conversion *c, const struct application *a, uint32_t n, const tensor_id *inputs)
+node_id apply_node(struct conversion *c, const struct application *a, size_t n, const tensor_id *inputs)
 {
     struct graph *g = &c->model->graph;
     node_id node;
-    for (uint32_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++)
         if (inputs[i] == NO_TENSOR)
             return NO_NODE;
-    if (!graph_add(g, a->op, a->values, n, inputs, &node)) {
+    if (!graph_add(g, a->op, a->values, (uint32_t)n, inputs, &node)) {
         cannot(c, "%s", graph_refusal(g));
         return NO_NODE;
     }
@@ -93,7 +85,7 @@ node_id apply_node(struct conversion *c, const struct application *a, uint32_t n
 }
 
 // The tensor that the operator would make of its own result: that, or the input; NO_TENSOR: something else.
-static tensor_id made_by_repetition(const struct conversion *c, const struct application *a, uint32_t n,
+static tensor_id made_by_repetition(const struct conversion *c, const struct application *a, size_t n,
                                     const tensor_id *inputs)
 {
     const struct graph *g = &c->model->graph;
@@ -105,7 +97,7 @@ static tensor_id made_by_repetition(const struct conversion *c, const struct app
                                                    : NO_TENSOR;
 }
 
-tensor_id apply(struct conversion *c, const struct application *a, uint32_t n, const tensor_id *inputs)
+tensor_id apply_application(struct conversion *c, const struct application *a, size_t n, const tensor_id *inputs)
 {
     tensor_id repeated = made_by_repetition(c, a, n, inputs);
     if (repeated != NO_TENSOR) {
@@ -116,26 +108,22 @@ tensor_id apply(struct conversion *c, const struct application *a, uint32_t n, c
     return node == NO_NODE ? NO_TENSOR : graph_output_of(&c->model->graph, node, 0);
 }
 
-tensor_id apply1(struct conversion *c, const struct application *a, tensor_id x)
+tensor_id apply(struct conversion *c, enum operator_id op, size_t n, const tensor_id *inputs,
+                const struct given_attribute *given)
 {
-    return apply(c, a, 1, &x);
-}
-
-tensor_id apply2(struct conversion *c, const struct application *a, tensor_id x, tensor_id y)
-{
-    return apply(c, a, 2, (tensor_id[]){x, y});
+    struct application a = application_of(c, op);
+    set_attributes(c, &a, given);
+    return apply_application(c, &a, n, inputs);
 }
 
 tensor_id unary(struct conversion *c, enum operator_id op, tensor_id x)
 {
-    struct application a = application_of(c, op);
-    return apply1(c, &a, x);
+    return apply(c, op, INPUTS(x), NULL);
 }
 
 tensor_id binary(struct conversion *c, enum operator_id op, tensor_id x, tensor_id y)
 {
-    struct application a = application_of(c, op);
-    return apply2(c, &a, x, y);
+    return apply(c, op, INPUTS(x, y), NULL);
 }
 
 static bool has_shape(const struct type *t, int rank, const int64_t *dim)
@@ -148,9 +136,7 @@ static tensor_id give_shape(struct conversion *c, enum operator_id op, tensor_id
 {
     if (x == NO_TENSOR || has_shape(type_of(c, x), rank, dim))
         return x;
-    struct application a = application_of(c, op);
-    set_ints(c, &a, "shape", (uint32_t)rank, dim);
-    return apply1(c, &a, x);
+    return apply(c, op, INPUTS(x), WITH(list("shape", rank, dim)));
 }
 
 tensor_id broadcast_to(struct conversion *c, tensor_id x, int rank, const int64_t *dim)
@@ -165,18 +151,14 @@ tensor_id reshape_to(struct conversion *c, tensor_id x, int rank, const int64_t 
 
 tensor_id transpose_by(struct conversion *c, tensor_id x, const int64_t *perm)
 {
-    struct application a = application_of(c, OP_TRANSPOSE);
-    set_ints(c, &a, "perm", (uint32_t)type_of(c, x)->rank, perm);
-    return apply1(c, &a, x);
+    return apply(c, OP_TRANSPOSE, INPUTS(x), WITH(list("perm", type_of(c, x)->rank, perm)));
 }
 
 tensor_id cast_to(struct conversion *c, tensor_id x, enum dtype dtype)
 {
     if (x == NO_TENSOR || type_of(c, x)->dtype == dtype)
         return x;
-    struct application a = application_of(c, OP_CAST);
-    set_int(c, &a, "to", dtype);
-    return apply1(c, &a, x);
+    return apply(c, OP_CAST, INPUTS(x), WITH(integer("to", dtype)));
 }
 
 enum dtype dtype_of_stages(enum dtype dtype)

@@ -2,15 +2,36 @@
 #pragma once
 #include "onnx/convert/conversion.h"
 
+// An attribute that is not the standard one: of one number, or a list.
+struct given_attribute {
+    const char *name;
+    int64_t number;
+    int count;
+    const int64_t *list;   // NULL: the number
+};
+static inline struct given_attribute integer(const char *name, int64_t value)
+{
+    return (struct given_attribute){name, value, 1, NULL};
+}
+static inline struct given_attribute real(const char *name, double value)
+{
+    return integer(name, real_to_bits(value));
+}
+static inline struct given_attribute list(const char *name, int count, const int64_t *items)
+{
+    return (struct given_attribute){name, 0, count, items};
+}
+#define INPUTS(...) sizeof((tensor_id[]){__VA_ARGS__}) / sizeof(tensor_id), ((const tensor_id[]){__VA_ARGS__})
+#define WITH(...) ((const struct given_attribute[]){__VA_ARGS__, {0}})
+
+// The result of an operator: `apply(c, OP_CLIP, INPUTS(x), WITH(real("min", low), real("max", high)))`.
+tensor_id apply(struct conversion *c, enum operator_id op, size_t n, const tensor_id *inputs,
+                const struct given_attribute *given);
 struct application application_of(struct conversion *c, enum operator_id op);
 struct application application_at(const struct conversion *c, node_id n);   // that a node of the graph is
-void set_int(struct conversion *c, struct application *a, const char *name, int64_t value);
-void set_real(struct conversion *c, struct application *a, const char *name, double value);
-void set_ints(struct conversion *c, struct application *a, const char *name, uint32_t count, const int64_t *values);
-tensor_id apply(struct conversion *c, const struct application *a, uint32_t n, const tensor_id *inputs);
-node_id apply_node(struct conversion *c, const struct application *a, uint32_t n, const tensor_id *inputs);
-tensor_id apply1(struct conversion *c, const struct application *a, tensor_id x);
-tensor_id apply2(struct conversion *c, const struct application *a, tensor_id x, tensor_id y);
+void set_attributes(struct conversion *c, struct application *a, const struct given_attribute *given);
+tensor_id apply_application(struct conversion *c, const struct application *a, size_t n, const tensor_id *inputs);
+node_id apply_node(struct conversion *c, const struct application *a, size_t n, const tensor_id *inputs);
 tensor_id unary(struct conversion *c, enum operator_id op, tensor_id x);
 tensor_id binary(struct conversion *c, enum operator_id op, tensor_id x, tensor_id y);   // equal shapes
 tensor_id broadcast_to(struct conversion *c, tensor_id x, int rank, const int64_t *dim);

@@ -110,20 +110,11 @@ static bool read_windows(struct conversion *c, const struct type *x, const int64
     return true;
 }
 
-static void set_places(struct conversion *c, struct application *a, int n, const int64_t *stride, const int64_t *pad,
-                       const int64_t *dilation)
-{
-    set_ints(c, a, "stride", (uint32_t)n, stride);
-    set_ints(c, a, "pad", 2 * (uint32_t)n, pad);
-    set_ints(c, a, "dilation", (uint32_t)n, dilation);
-}
-
 tensor_id convolve_at(struct conversion *c, const struct window_places *p, tensor_id x, tensor_id kernel)
 {
-    struct application a = application_of(c, OP_CONV);
-    set_places(c, &a, p->n, p->stride, p->pad, p->dilation);
-    set_int(c, &a, "group", int_attribute(c, "group", 1));
-    return apply2(c, &a, x, kernel);
+    return apply(c, OP_CONV, INPUTS(x, kernel),
+                 WITH(list("stride", p->n, p->stride), list("pad", 2 * p->n, p->pad),
+                      list("dilation", p->n, p->dilation), integer("group", int_attribute(c, "group", 1))));
 }
 
 tensor_id convolve(struct conversion *c, tensor_id x, tensor_id kernel)
@@ -150,11 +141,15 @@ bool convert_conv(struct conversion *c)
     return give(c, 0, add_to_channels(c, convolve(c, input_of(c, 0), input_of(c, 1)), input_of(c, 2)));
 }
 
-static bool apply_pool(struct conversion *c, struct application *a, const struct windows *w)
+static bool give_pool(struct conversion *c, enum operator_id op, const struct windows *w,
+                      const struct given_attribute *more)
 {
-    set_ints(c, a, "kernel", (uint32_t)w->n, w->kernel);
-    set_places(c, a, w->n, w->stride, w->pad, w->dilation);
-    return give(c, 0, apply1(c, a, input_of(c, 0)));
+    struct application a = application_of(c, op);
+    set_attributes(c, &a, more);
+    set_attributes(c, &a,
+                   WITH(list("kernel", w->n, w->kernel), list("stride", w->n, w->stride), list("pad", 2 * w->n, w->pad),
+                        list("dilation", w->n, w->dilation)));
+    return give(c, 0, apply_application(c, &a, 1, c->inputs));
 }
 
 bool convert_max_pool(struct conversion *c)
@@ -164,8 +159,7 @@ bool convert_max_pool(struct conversion *c)
         return cannot(c, "the places of the maxima are used");
     if (!read_windows(c, type_of(c, input_of(c, 0)), NULL, &w))
         return false;
-    struct application a = application_of(c, OP_POOLMAX);
-    return apply_pool(c, &a, &w);
+    return give_pool(c, OP_POOLMAX, &w, NULL);
 }
 
 bool convert_average_pool(struct conversion *c)
@@ -176,9 +170,7 @@ bool convert_average_pool(struct conversion *c)
         return false;
     if (counts_pads && w.rounds_up)
         return cannot(c, "it counts pads and rounds up");
-    struct application a = application_of(c, OP_POOLAVG);
-    set_int(c, &a, "padding", counts_pads);
-    return apply_pool(c, &a, &w);
+    return give_pool(c, OP_POOLAVG, &w, WITH(integer("padding", counts_pads)));
 }
 
 bool convert_global_pool(struct conversion *c)
@@ -191,6 +183,5 @@ bool convert_global_pool(struct conversion *c)
         w.kernel[i] = x->dim[2 + i];
         w.stride[i] = w.dilation[i] = 1;
     }
-    struct application a = application_of(c, (enum operator_id)c->parameter);
-    return apply_pool(c, &a, &w);
+    return give_pool(c, (enum operator_id)c->parameter, &w, NULL);
 }

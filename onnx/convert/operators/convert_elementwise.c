@@ -15,7 +15,7 @@ static bool take_choice(struct conversion *c, struct application *a, const struc
     const char *standard = attribute->choices[attribute->standard];
     for (int i = 0; attribute->choices[i]; i++)
         if (text_attribute_is(c, attribute->name, attribute->choices[i], standard)) {
-            set_int(c, a, attribute->name, i);
+            set_attributes(c, a, WITH(integer(attribute->name, i)));
             return true;
         }
     return cannot(c, "its %s is not known", attribute->name);
@@ -29,11 +29,11 @@ static bool take_attribute(struct conversion *c, struct application *a, const st
     if (attribute->role == ROLE_AXIS) {
         if (!normalize_axis(c, int_attribute(c, attribute->name, 0), type_of(c, input_of(c, 0))->rank, &axis))
             return false;
-        set_int(c, a, attribute->name, axis);
+        set_attributes(c, a, WITH(integer(attribute->name, axis)));
     } else if (attribute->kind == ATTRIBUTE_REAL && has_attribute(c, attribute->name))
-        set_real(c, a, attribute->name, float_attribute(c, attribute->name, 0));
+        set_attributes(c, a, WITH(real(attribute->name, float_attribute(c, attribute->name, 0))));
     else if (attribute->kind == ATTRIBUTE_INT && has_attribute(c, attribute->name))
-        set_int(c, a, attribute->name, int_attribute(c, attribute->name, 0));
+        set_attributes(c, a, WITH(integer(attribute->name, int_attribute(c, attribute->name, 0))));
     return true;
 }
 
@@ -41,11 +41,10 @@ static bool take_attribute(struct conversion *c, struct application *a, const st
 bool convert_plain(struct conversion *c)
 {
     struct application a = application_of(c, (enum operator_id)c->parameter);
-    uint32_t n = (uint32_t)a.op->min_inputs;
     for (int i = 0; i < operator_n_attributes(a.op); i++)
         if (!take_attribute(c, &a, &a.op->attributes[i]))
             return false;
-    return give(c, 0, apply(c, &a, n, c->inputs));
+    return give(c, 0, apply_application(c, &a, (size_t)a.op->min_inputs, c->inputs));
 }
 
 bool convert_swish(struct conversion *c)
@@ -249,8 +248,8 @@ static tensor_id with_sign_of_divisor(struct conversion *c, tensor_id z, tensor_
     struct type type = *type_of(c, z);
     y = broadcast_to(c, y, type.rank, type.dim);
     tensor_id differ = binary(c, OP_XOR, is_negative(c, z), is_negative(c, y));
-    struct application where = application_of(c, OP_WHERE);
-    return binary(c, OP_FMOD, apply(c, &where, 3, (tensor_id[]){differ, binary(c, OP_EWADD, z, y), z}), y);
+    z = apply(c, OP_WHERE, INPUTS(differ, binary(c, OP_EWADD, z, y), z), NULL);
+    return binary(c, OP_FMOD, z, y);
 }
 
 bool convert_mod(struct conversion *c)
@@ -291,8 +290,7 @@ bool convert_where(struct conversion *c)
             return false;
     for (uint32_t i = 0; i < 3; i++)
         inputs[i] = broadcast_to(c, input_of(c, i), common.rank, common.dim);
-    struct application a = application_of(c, OP_WHERE);
-    return give(c, 0, apply(c, &a, 3, inputs));
+    return give(c, 0, apply(c, OP_WHERE, 3, inputs, NULL));
 }
 
 // A bound of clip: an attribute up to operator set 10, an input later. False: it is not constant.
@@ -305,10 +303,7 @@ static bool read_bound(struct conversion *c, const char *attribute, uint32_t inp
 
 tensor_id clip_between(struct conversion *c, tensor_id x, double low, double high)
 {
-    struct application a = application_of(c, OP_CLIP);
-    set_real(c, &a, "min", low);
-    set_real(c, &a, "max", high);
-    return apply1(c, &a, x);
+    return apply(c, OP_CLIP, INPUTS(x), WITH(real("min", low), real("max", high)));
 }
 
 static tensor_id bounded_by(struct conversion *c, enum operator_id op, tensor_id x, tensor_id bound)

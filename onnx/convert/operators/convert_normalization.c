@@ -117,9 +117,8 @@ bool convert_batch_normalization(struct conversion *c)
     enum dtype dtype = type_of(c, input_of(c, 0))->dtype, widest = widest_dtype(c, 5);
     for (uint32_t i = 0; i < 5; i++)
         inputs[i] = cast_to(c, input_of(c, i), widest);
-    struct application a = application_of(c, OP_BATCHNORM);
-    set_real(c, &a, "epsilon", float_attribute(c, "epsilon", 1e-5));
-    return give(c, 0, cast_to(c, apply(c, &a, 5, inputs), dtype));
+    double epsilon = float_attribute(c, "epsilon", 1e-5);
+    return give(c, 0, cast_to(c, apply(c, OP_BATCHNORM, 5, inputs, WITH(real("epsilon", epsilon))), dtype));
 }
 
 // The mean and the reciprocal of the deviation over the axes from `axis` on, which LayerNormalization can give too, in
@@ -160,10 +159,9 @@ bool convert_layer_normalization(struct conversion *c)
             return cannot(c, "its scale varies along axes that are not normalized");
         inputs[i] = broadcast_to(c, inputs[i], x.rank - axis, &x.dim[axis]);
     }
-    struct application a = application_of(c, (enum operator_id)c->parameter);
-    set_int(c, &a, "axis", axis);
-    set_real(c, &a, "epsilon", epsilon);
-    return give(c, 0, apply(c, &a, n, inputs)) && give_statistics(c, input_of(c, 0), axis, epsilon);
+    tensor_id z =
+        apply(c, (enum operator_id)c->parameter, n, inputs, WITH(integer("axis", axis), real("epsilon", epsilon)));
+    return give(c, 0, z) && give_statistics(c, input_of(c, 0), axis, epsilon);
 }
 
 // Up to operator set 20 scale and bias are per group, later per channel.
@@ -181,10 +179,9 @@ bool convert_group_normalization(struct conversion *c)
     if (type_of(c, input_of(c, 0))->rank < 2)
         return cannot(c, "it has no channels");
     int64_t groups = int_attribute(c, "num_groups", 0), channels = type_of(c, input_of(c, 0))->dim[1];
-    struct application a = application_of(c, OP_GROUPNORM);
-    set_int(c, &a, "groups", groups);
-    set_real(c, &a, "epsilon", float_attribute(c, "epsilon", 1e-5));
     tensor_id inputs[3] = {input_of(c, 0), per_channel(c, input_of(c, 1), groups, channels),
                            per_channel(c, input_of(c, 2), groups, channels)};
-    return give(c, 0, apply(c, &a, 3, inputs));
+    return give(c, 0,
+                apply(c, OP_GROUPNORM, 3, inputs,
+                      WITH(integer("groups", groups), real("epsilon", float_attribute(c, "epsilon", 1e-5)))));
 }

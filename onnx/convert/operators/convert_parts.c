@@ -45,9 +45,7 @@ bool convert_concat(struct conversion *c)
         keep_rewritten(c);
     if (n == 1)
         return give(c, 0, parts[0]);
-    struct application a = application_of(c, OP_CONCAT);
-    set_int(c, &a, "axis", axis);
-    return give(c, 0, apply(c, &a, n, c->is_unfit ? c->inputs : parts));
+    return give(c, 0, apply(c, OP_CONCAT, n, c->is_unfit ? c->inputs : parts, WITH(integer("axis", axis))));
 }
 
 // Parts of equal size, the last one smaller where that is allowed (num_outputs, operator set 18).
@@ -91,8 +89,7 @@ bool convert_split(struct conversion *c)
     if (c->n_outputs == 1 && sizes[0] == x.dim[axis])
         return give(c, 0, input_of(c, 0));
     struct application a = application_of(c, OP_SPLIT);
-    set_int(c, &a, "axis", axis);
-    set_ints(c, &a, "sizes", c->n_outputs, sizes);
+    set_attributes(c, &a, WITH(integer("axis", axis), list("sizes", c->n_outputs, sizes)));
     node_id node = apply_node(c, &a, 1, c->inputs);
     for (uint32_t i = 0; i < c->n_outputs; i++)
         c->outputs[i] = node == NO_NODE ? NO_TENSOR : graph_output_of(&c->model->graph, node, i);
@@ -169,12 +166,9 @@ static bool read_ranges(struct conversion *c, const struct type *x, struct range
 
 static tensor_id slice_by(struct conversion *c, tensor_id x, const struct ranges *r)
 {
-    uint32_t rank = (uint32_t)type_of(c, x)->rank;
-    struct application a = application_of(c, OP_SLICE);
-    set_ints(c, &a, "start", rank, r->start);
-    set_ints(c, &a, "size", rank, r->size);
-    set_ints(c, &a, "step", rank, r->step);
-    return apply1(c, &a, x);
+    int rank = type_of(c, x)->rank;
+    return apply(c, OP_SLICE, INPUTS(x),
+                 WITH(list("start", rank, r->start), list("size", rank, r->size), list("step", rank, r->step)));
 }
 
 // The tensor that `slice` was cut out of, and the ranges there.
@@ -270,10 +264,7 @@ bool convert_pad(struct conversion *c)
         return give(c, 0, pad_by_entries(c, input_of(c, 0), pads));
     if (!read_pad_value(c, &value))
         return false;
-    struct application a = application_of(c, OP_PAD);
-    set_ints(c, &a, "pads", 2 * (uint32_t)rank, pads);
-    set_real(c, &a, "value", value);
-    return give(c, 0, apply1(c, &a, input_of(c, 0)));
+    return give(c, 0, apply(c, OP_PAD, 1, c->inputs, WITH(list("pads", 2 * rank, pads), real("value", value))));
 }
 
 // ---- chosen by data ----
@@ -307,10 +298,9 @@ bool convert_one_hot(struct conversion *c)
     if (!constant_int(c, input_of(c, 1), &depth) ||
         !normalize_axis(c, int_attribute(c, "axis", -1), type_of(c, input_of(c, 0))->rank + 1, &axis))
         return false;
-    struct application a = application_of(c, OP_ONEHOT);
-    set_int(c, &a, "axis", axis);
-    set_int(c, &a, "depth", depth);
-    return give(c, 0, apply2(c, &a, input_of(c, 0), input_of(c, 2)));
+    return give(c, 0,
+                apply(c, OP_ONEHOT, INPUTS(input_of(c, 0), input_of(c, 2)),
+                      WITH(integer("axis", axis), integer("depth", depth))));
 }
 
 bool convert_trilu(struct conversion *c)
@@ -318,8 +308,6 @@ bool convert_trilu(struct conversion *c)
     int64_t k = 0;
     if (input_of(c, 1) != NO_TENSOR && !constant_int(c, input_of(c, 1), &k))
         return false;
-    struct application a = application_of(c, OP_TRILU);
-    set_int(c, &a, "part", int_attribute(c, "upper", 1) ? 0 : 1);
-    set_int(c, &a, "k", k);
-    return give(c, 0, apply1(c, &a, input_of(c, 0)));
+    bool is_lower = int_attribute(c, "upper", 1) == 0;
+    return give(c, 0, apply(c, OP_TRILU, 1, c->inputs, WITH(integer("part", is_lower), integer("k", k))));
 }

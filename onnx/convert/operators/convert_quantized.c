@@ -152,10 +152,10 @@ bool convert_dynamic_quantize_linear(struct conversion *c)
     tensor_id flat = reshape_to(c, x, 1, &n);
     tensor_id high = binary(c, OP_MAX, reduce_by(c, OP_REDUCEMAX, flat, &all, false), zero);
     tensor_id low = binary(c, OP_MIN, reduce_by(c, OP_REDUCEMIN, flat, &all, false), zero);
-    struct application where = application_of(c, OP_WHERE);
-    tensor_id scale = apply(c, &where, 3,
-                            (tensor_id[]){binary(c, OP_EQUAL, high, low), scalar_constant(c, DTYPE_F32, 1),
-                                          binary(c, OP_DIV, binary(c, OP_SUB, high, low), steps)});
+    tensor_id scale = apply(c, OP_WHERE,
+                            INPUTS(binary(c, OP_EQUAL, high, low), scalar_constant(c, DTYPE_F32, 1),
+                                   binary(c, OP_DIV, binary(c, OP_SUB, high, low), steps)),
+                            NULL);
     tensor_id place = binary(c, OP_DIV, binary(c, OP_SUB, zero, low), scale);
     tensor_id zero_point = cast_to(c, unary(c, OP_ROUND, clip_between(c, place, 0, 255)), DTYPE_U8);
     tensor_id y = quantized(c, divided(c, x, scale, 1), zero_point, 1, DTYPE_U8);

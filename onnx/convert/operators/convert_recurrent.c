@@ -104,12 +104,9 @@ static const struct activation_function functions[] = {
 
 static tensor_id curve(const struct recurrence *r, const struct chosen_function *f, tensor_id x)
 {
-    struct application a = application_of(r->c, (enum operator_id)f->function->op);
-    if (f->function->n_parameters > 0)
-        set_real(r->c, &a, "alpha", f->alpha);
-    if (f->function->n_parameters > 1)
-        set_real(r->c, &a, "beta", f->beta);
-    return apply1(r->c, &a, x);
+    struct given_attribute parameters[] = {real("alpha", f->alpha), real("beta", f->beta), {0}};
+    parameters[f->function->n_parameters].name = NULL;
+    return apply(r->c, (enum operator_id)f->function->op, INPUTS(x), parameters);
 }
 
 static tensor_id activate(const struct recurrence *r, const struct chosen_function *f, tensor_id x)
@@ -344,8 +341,7 @@ static tensor_id while_it_lasts(const struct recurrence *r, int64_t time, tensor
     int64_t dim[] = {r->batch, r->hidden};
     tensor_id here = constant_like(r->c, r->lengths, (double)time);
     tensor_id lasts = broadcast_to(r->c, binary(r->c, OP_LESS, here, r->lengths), 2, dim);
-    struct application where = application_of(r->c, OP_WHERE);
-    return apply(r->c, &where, 3, (tensor_id[]){lasts, value, other});
+    return apply(r->c, OP_WHERE, INPUTS(lasts, value, other), NULL);
 }
 
 // Fills the outputs of all times, each (1, 1, batch, hidden).
@@ -364,9 +360,7 @@ static void run_direction(const struct recurrence *r, struct direction *d, tenso
 
 static tensor_id joined(struct conversion *c, int axis, int64_t n, const tensor_id *parts)
 {
-    struct application a = application_of(c, OP_CONCAT);
-    set_int(c, &a, "axis", axis);
-    return n == 1 ? parts[0] : apply(c, &a, (uint32_t)n, parts);
+    return n == 1 ? parts[0] : apply(c, OP_CONCAT, (size_t)n, parts, WITH(integer("axis", axis)));
 }
 
 static bool give_sequence(const struct recurrence *r, tensor_id *const *outputs)

@@ -26,10 +26,7 @@ tensor_id reduce_by(struct conversion *c, enum operator_id op, tensor_id x, cons
 {
     if (axes->is_nothing || x == NO_TENSOR)
         return x;
-    struct application a = application_of(c, op);
-    set_ints(c, &a, "axes", axes->count, axes->axis);
-    set_int(c, &a, "keepdims", keeps_axes);
-    return apply1(c, &a, x);
+    return apply(c, op, INPUTS(x), WITH(list("axes", axes->count, axes->axis), integer("keepdims", keeps_axes)));
 }
 
 static bool begin_reduction(struct conversion *c, struct axes *ret_axes, bool *ret_keeps_axes)
@@ -95,11 +92,10 @@ bool convert_arg_reduce(struct conversion *c)
     int axis;
     if (!normalize_axis(c, int_attribute(c, "axis", 0), type_of(c, input_of(c, 0))->rank, &axis))
         return false;
-    struct application a = application_of(c, (enum operator_id)c->parameter);
-    set_int(c, &a, "axis", axis);
-    set_int(c, &a, "keepdims", int_attribute(c, "keepdims", 1) != 0);
-    set_int(c, &a, "ties", int_attribute(c, "select_last_index", 0) != 0);
-    return give(c, 0, apply1(c, &a, input_of(c, 0)));
+    return give(c, 0,
+                apply(c, (enum operator_id)c->parameter, 1, c->inputs,
+                      WITH(integer("axis", axis), integer("keepdims", int_attribute(c, "keepdims", 1) != 0),
+                           integer("ties", int_attribute(c, "select_last_index", 0) != 0))));
 }
 
 bool convert_cumulative_sum(struct conversion *c)
@@ -108,18 +104,15 @@ bool convert_cumulative_sum(struct conversion *c)
     int axis;
     if (!constant_int(c, input_of(c, 1), &named) || !normalize_axis(c, named, type_of(c, input_of(c, 0))->rank, &axis))
         return false;
-    struct application a = application_of(c, OP_CUMSUM);
-    set_int(c, &a, "axis", axis);
-    set_int(c, &a, "exclusive", int_attribute(c, "exclusive", 0) != 0);
-    set_int(c, &a, "reverse", int_attribute(c, "reverse", 0) != 0);
-    return give(c, 0, apply1(c, &a, input_of(c, 0)));
+    return give(c, 0,
+                apply(c, OP_CUMSUM, 1, c->inputs,
+                      WITH(integer("axis", axis), integer("exclusive", int_attribute(c, "exclusive", 0) != 0),
+                           integer("reverse", int_attribute(c, "reverse", 0) != 0))));
 }
 
 static tensor_id softmax_on(struct conversion *c, tensor_id x, int axis)
 {
-    struct application a = application_of(c, (enum operator_id)c->parameter);
-    set_int(c, &a, "axis", axis);
-    return apply1(c, &a, x);
+    return apply(c, (enum operator_id)c->parameter, INPUTS(x), WITH(integer("axis", axis)));
 }
 
 // Axes from `axis` on are one before operator set 13.
@@ -150,10 +143,8 @@ bool convert_hardmax(struct conversion *c)
         return false;
     if (c->opset < 13 && axis != x.rank - 1)
         return cannot(c, "it takes several axes for one");
-    struct application place = application_of(c, OP_ARGMAX), one_hot = application_of(c, OP_ONEHOT);
-    set_int(c, &place, "axis", axis);
-    set_int(c, &place, "keepdims", 0);
-    set_int(c, &one_hot, "axis", axis);
-    set_int(c, &one_hot, "depth", x.dim[axis]);
-    return give(c, 0, apply2(c, &one_hot, apply1(c, &place, input_of(c, 0)), real_weight(c, x.dtype, 1, &two, values)));
+    tensor_id place = apply(c, OP_ARGMAX, 1, c->inputs, WITH(integer("axis", axis), integer("keepdims", 0)));
+    return give(c, 0,
+                apply(c, OP_ONEHOT, INPUTS(place, real_weight(c, x.dtype, 1, &two, values)),
+                      WITH(integer("axis", axis), integer("depth", x.dim[axis]))));
 }

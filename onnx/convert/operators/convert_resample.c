@@ -10,9 +10,7 @@
 
 static tensor_id choose_on_axis(struct conversion *c, tensor_id x, int axis, int64_t n, const int64_t *places)
 {
-    struct application a = application_of(c, OP_GATHER);
-    set_int(c, &a, "axis", axis);
-    return apply2(c, &a, x, int_weight(c, 1, &n, places));
+    return apply(c, OP_GATHER, INPUTS(x, int_weight(c, 1, &n, places)), WITH(integer("axis", axis)));
 }
 
 static int64_t clamped(int64_t place, int64_t size)

@@ -178,9 +178,8 @@ static bool give_gathered(struct conversion *c, const struct places *p, int last
     flat[0] = elements_between(&t, 0, last);
     for (int i = last; i < t.rank; i++)
         flat[1 + i - last] = t.dim[i];
-    struct application a = application_of(c, OP_GATHER);
-    set_int(c, &a, "axis", 0);
-    return give(c, 0, apply2(c, &a, reshape_to(c, x, 1 + t.rank - last, flat), int_weight(c, rank, dim, run)));
+    tensor_id rows = reshape_to(c, x, 1 + t.rank - last, flat);
+    return give(c, 0, apply(c, OP_GATHER, INPUTS(rows, int_weight(c, rank, dim, run)), WITH(integer("axis", 0))));
 }
 
 bool convert_gather_nd(struct conversion *c)

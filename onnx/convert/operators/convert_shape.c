@@ -176,9 +176,7 @@ static tensor_id repeat_on_axis(struct conversion *c, tensor_id x, int axis, int
     tensor_id copies[MAX_REPEATS];
     for (int64_t i = 0; i < times; i++)
         copies[i] = x;
-    struct application a = application_of(c, OP_CONCAT);
-    set_int(c, &a, "axis", axis);
-    return apply(c, &a, (uint32_t)times, copies);
+    return apply(c, OP_CONCAT, (size_t)times, copies, WITH(integer("axis", axis)));
 }
 
 bool convert_tile(struct conversion *c)

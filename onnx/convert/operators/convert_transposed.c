@@ -60,9 +60,7 @@ static bool read_transposed(struct conversion *c, const struct type *x, const st
 
 static tensor_id pad_with_zeros(struct conversion *c, tensor_id x, const int64_t *pads)
 {
-    struct application a = application_of(c, OP_PAD);
-    set_ints(c, &a, "pads", 2 * (uint32_t)type_of(c, x)->rank, pads);
-    return apply1(c, &a, x);
+    return apply(c, OP_PAD, INPUTS(x), WITH(list("pads", 2 * type_of(c, x)->rank, pads)));
 }
 
 // stride - 1 zeros after each entry but the last: an axis (d) becomes (d, 1), (d, s), (d * s), and loses its end.
@@ -95,11 +93,9 @@ static tensor_id turned_around(struct conversion *c, tensor_id k, const struct t
         start[2 + a] = type.dim[2 + a] - 1;
         step[2 + a] = -1;
     }
-    struct application a = application_of(c, OP_SLICE);
-    set_ints(c, &a, "start", (uint32_t)type.rank, start);
-    set_ints(c, &a, "size", (uint32_t)type.rank, type.dim);
-    set_ints(c, &a, "step", (uint32_t)type.rank, step);
-    return apply1(c, &a, k);
+    return apply(
+        c, OP_SLICE, INPUTS(k),
+        WITH(list("start", type.rank, start), list("size", type.rank, type.dim), list("step", type.rank, step)));
 }
 
 // (G * C, F, ...) to (G * F, C, ...)

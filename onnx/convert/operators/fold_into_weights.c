@@ -145,7 +145,7 @@ static tensor_id moved_again(struct conversion *c, const struct moved_linear *m,
 {
     for (int i = m->n_moves - 1; z != NO_TENSOR && i >= 0; i--) {
         struct application a = application_at(c, m->moves[i]);
-        z = apply1(c, &a, z);
+        z = apply_application(c, &a, INPUTS(z));
     }
     return z;
 }
@@ -206,7 +206,7 @@ static bool give_with_numbers(struct conversion *c, const struct moved_linear *m
          !factors_fit_weights(c, l->weights, n.count, n.factors, (uint32_t)entries_behind(&type, l->weight_axis))))
         return false;
     struct application a = application_at(c, l->node);
-    tensor_id z = apply2(c, &a, l->input, n.factors ? scaled_weights(c, l, &n) : l->weights);
+    tensor_id z = apply_application(c, &a, INPUTS(l->input, n.factors ? scaled_weights(c, l, &n) : l->weights));
     keep_rewritten(c);
     if (z != NO_TENSOR && (n.offsets || l->bias != NO_TENSOR))
         z = binary(c, OP_EWADD, z, spread_along(c, real_weight(c, type.dtype, 1, &count, sum), l->axis, z));

@@ -131,9 +131,9 @@ static tensor_id merged(struct conversion *c, const struct linear *large, const 
     const double *sum = bias_with_numbers(c, large->bias, kernel.dtype, &n);
     if (!sum || !numbers_fit(kernel.dtype, n.count, sum))
         return NO_TENSOR;
-    struct application conv = application_at(c, large->node), pad = application_of(c, OP_PAD);
-    set_ints(c, &pad, "pads", 2 * (uint32_t)kernel.rank, pads);
-    tensor_id z = apply2(c, &conv, large->input, binary(c, OP_EWADD, large->weights, apply1(c, &pad, small->weights)));
+    struct application conv = application_at(c, large->node);
+    tensor_id padded = apply(c, OP_PAD, INPUTS(small->weights), WITH(list("pads", 2 * kernel.rank, pads)));
+    tensor_id z = apply_application(c, &conv, INPUTS(large->input, binary(c, OP_EWADD, large->weights, padded)));
     if (z == NO_TENSOR || (large->bias == NO_TENSOR && small->bias == NO_TENSOR))
         return z;
     return binary(c, OP_EWADD, z, spread_along(c, real_weight(c, kernel.dtype, 1, &kernel.dim[0], sum), 1, z));
