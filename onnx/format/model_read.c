@@ -1,7 +1,6 @@
-// The reader: one interpreter over the tables of schema.c. Each message is scanned twice, first to count what repeats
-// and to meet every malformed byte, then to fill arrays of the right size; payloads are skipped over, so the cost does
-// not depend on the size of weights. Nesting is bounded, so a hostile file gets an error and not a stack overflow, and
-// so does one that somebody writes to between the scans.
+// The reader: one interpreter over the tables of schema.c. Lists grow by doubling, packed ones at once; payloads are
+// skipped over, so the cost does not depend on the size of weights. Every byte is read once, and nesting is bounded, so
+// that a hostile file gets an error and not a stack overflow.
 //
 // Protobuf wants that the last of several values of a singular field counts, a known field of another wire type is an
 // unknown one, packed and unpacked numbers mix. Unlike protobuf, a singular message that occurs twice is an error:
@@ -16,6 +15,7 @@
 
 #define FIELD_NUMBERS 32   // all known numbers are below; 0 stands for the unknown records
 #define MESSAGES_PER_SUBGRAPH 3
+#define CUT_SHORT "a packed list of numbers is cut short"
 #define MAX_DEPTH (ONNX_MAX_SUBGRAPHS * MESSAGES_PER_SUBGRAPH + 8)
 
 struct reader {
@@ -25,9 +25,11 @@ struct reader {
     struct error *error;
 };
 
-struct tally {
-    size_t count[FIELD_NUMBERS];   // while arrays are filled: of places that are left
+// A message that is being read.
+struct reading {
+    size_t capacity[FIELD_NUMBERS];   // of its lists
     const uint8_t *run_end[FIELD_NUMBERS];
+    uint32_t seen;   // fields that may stand once
 };
 
 // A file that is no model at all fails at the outermost message.
@@ -61,87 +63,28 @@ static const struct onnx_field *field_of(const struct onnx_descriptor *d, const 
     return f && accepts(f->kind, record->type) ? f : NULL;
 }
 
-// A run is a stretch of neighbouring records of one number, kept as one view.
-static bool begins_run(struct tally *tally, unsigned number, const struct wire_record *record)
+// Room for so many more items, which it counts, in a list of any kind: its items and count are its first members.
+static void *add_items(struct reader *r, struct reading *m, unsigned number, void *list, size_t n, size_t size)
 {
-    bool begins = tally->run_end[number] != record->whole.at;
-    tally->run_end[number] = record->whole.end;
-    return begins;
-}
-
-static const char *count_numbers(const struct onnx_field *f, const struct wire_record *record, size_t *count)
-{
-    size_t size = (size_t)(record->bytes.end - record->bytes.at), packed = 0;
-    if (record->type != WIRE_BYTES) {
-        *count += 1;
-        return NULL;
+    struct onnx_list any;
+    memcpy(&any, list, sizeof any);
+    size_t *capacity = &m->capacity[number], count = any.count;
+    any.count += n;
+    if (any.count > *capacity) {
+        *capacity = any.count > 2 * *capacity ? any.count : 2 * *capacity;
+        void *items = arena_alloc_zero(r->arena, mem_product(size, *capacity), _Alignof(max_align_t));
+        if (count)
+            memcpy(items, any.items, count * size);
+        any.items = items;
     }
-    if (f->kind == ONNX_FIELD_FLOATS ? size % 4 != 0 : !wire_count_varints(record->bytes, &packed))
-        return "a packed list of numbers is cut short";
-    *count += f->kind == ONNX_FIELD_FLOATS ? size / 4 : packed;
-    return NULL;
+    memcpy(list, &any, sizeof any);
+    return (char *)any.items + count * size;
 }
 
 static bool has_zero_byte(const struct wire_record *record)
 {
     size_t size = (size_t)(record->bytes.end - record->bytes.at);
     return size && memchr(record->bytes.at, 0, size);
-}
-
-static const char *count_record(const struct onnx_field *f, struct tally *tally, const struct wire_record *record)
-{
-    unsigned number = f ? f->number : 0;
-    size_t *count = &tally->count[number];
-    if (!f || f->kind == ONNX_FIELD_RECORDS) {
-        *count += begins_run(tally, number, record);
-        return NULL;
-    }
-    if (f->kind == ONNX_FIELD_INTS || f->kind == ONNX_FIELD_FLOATS)
-        return count_numbers(f, record, count);
-    *count += 1;
-    if ((f->kind == ONNX_FIELD_STRING || f->kind == ONNX_FIELD_STRINGS) && !f->is_text && has_zero_byte(record))
-        return "a name has a zero byte in it";
-    return f->kind == ONNX_FIELD_MESSAGE && *count > 1 ? "a message that may stand once occurs twice" : NULL;
-}
-
-static bool count_records(struct reader *r, const struct onnx_descriptor *d, struct wire_range range,
-                          struct tally *tally)
-{
-    while (range.at < range.end) {
-        struct wire_record record;
-        const uint8_t *start = range.at;
-        const char *reason = wire_read_record(&range, &record);
-        if (!reason)
-            reason = count_record(field_of(d, &record), tally, &record);
-        if (reason)
-            return malformed(r, d, start, reason);
-    }
-    return true;
-}
-
-// The items of lists, which are the first member of each.
-static const size_t item_sizes[ONNX_FIELD_RECORDS + 1] = {
-    [ONNX_FIELD_INTS] = sizeof(int64_t),
-    [ONNX_FIELD_FLOATS] = sizeof(float),
-    [ONNX_FIELD_STRINGS] = sizeof(struct onnx_string),
-    [ONNX_FIELD_BLOBS] = sizeof(struct onnx_bytes),
-    [ONNX_FIELD_MESSAGES] = sizeof(void *),
-    [ONNX_FIELD_RECORDS] = sizeof(struct onnx_bytes),
-};
-
-static void allocate_lists(struct reader *r, const struct onnx_descriptor *d, const struct tally *tally, char *message)
-{
-    struct onnx_message *m = (struct onnx_message *)message;
-    if (tally->count[0])
-        m->unknown.items = arena_array(r->arena, struct onnx_bytes, tally->count[0]);
-    for (size_t i = 0; i < d->field_count; i++) {
-        const struct onnx_field *f = &d->fields[i];
-        size_t n = tally->count[f->number];
-        if (n == 0 || item_sizes[f->kind] == 0)
-            continue;
-        void *items = arena_alloc_zero(r->arena, mem_product(item_sizes[f->kind], n), _Alignof(max_align_t));
-        memcpy(message + f->offset, &items, sizeof items);
-    }
 }
 
 static struct onnx_string copy_string(struct reader *r, struct wire_range bytes)
@@ -155,61 +98,48 @@ static struct onnx_bytes view(struct wire_range range)
     return (struct onnx_bytes){range.at, (size_t)(range.end - range.at)};
 }
 
-// False: there was less when the places were counted.
-static bool take_place(size_t *places)
+// A run is a stretch of neighbouring records of one number, kept as one view.
+static void add_run(struct reader *r, struct reading *m, unsigned number, struct onnx_blobs *runs,
+                    const struct wire_record *record)
 {
-    return *places > 0 && (*places)-- > 0;
-}
-
-static bool add_run(struct onnx_blobs *runs, struct tally *tally, unsigned number, const struct wire_record *record)
-{
-    if (!begins_run(tally, number, record))
+    bool goes_on = m->run_end[number] == record->whole.at;
+    m->run_end[number] = record->whole.end;
+    if (goes_on)
         runs->items[runs->count - 1].size += (size_t)(record->whole.end - record->whole.at);
-    else if (take_place(&tally->count[number]))
-        runs->items[runs->count++] = view(record->whole);
     else
-        return false;
-    return true;
+        *(struct onnx_bytes *)add_items(r, m, number, runs, 1, sizeof *runs->items) = view(record->whole);
 }
 
-static bool add_int(struct onnx_ints *ints, size_t *places, uint64_t value)
-{
-    if (!take_place(places))
-        return false;
-    ints->items[ints->count++] = (int64_t)value;
-    return true;
-}
-
-static bool add_ints(struct onnx_ints *ints, size_t *places, const struct wire_record *record)
+static const char *add_ints(struct reader *r, struct reading *m, unsigned number, struct onnx_ints *ints,
+                            const struct wire_record *record)
 {
     struct wire_range rest = record->bytes;
-    uint64_t value;
-    if (record->type == WIRE_VARINT)
-        return add_int(ints, places, record->value);
-    ints->is_packed = true;
-    while (rest.at < rest.end)
-        if (wire_read_varint(&rest, &value) || !add_int(ints, places, value))
-            return false;
-    return true;
+    size_t n = 1;
+    uint64_t value = record->value;
+    ints->is_packed = ints->is_packed || record->type == WIRE_BYTES;
+    if (record->type == WIRE_BYTES && !wire_count_varints(rest, &n))
+        return CUT_SHORT;
+    int64_t *to = add_items(r, m, number, ints, n, sizeof *to);
+    for (size_t i = 0; i < n; i++) {
+        if (record->type == WIRE_BYTES && wire_read_varint(&rest, &value))
+            return CUT_SHORT;
+        to[i] = (int64_t)value;
+    }
+    return rest.at == rest.end || record->type != WIRE_BYTES ? NULL : "a packed list changed while it was read";
 }
 
-static bool add_float(struct onnx_floats *floats, size_t *places, uint32_t bits)
+static const char *add_floats(struct reader *r, struct reading *m, unsigned number, struct onnx_floats *floats,
+                              const struct wire_record *record)
 {
-    if (!take_place(places))
-        return false;
-    floats->items[floats->count++] = float_of_bits(bits);
-    return true;
-}
-
-static bool add_floats(struct onnx_floats *floats, size_t *places, const struct wire_record *record)
-{
-    if (record->type == WIRE_FIXED32)
-        return add_float(floats, places, (uint32_t)record->value);
-    floats->is_packed = true;
-    for (const uint8_t *at = record->bytes.at; record->bytes.end - at >= 4; at += 4)
-        if (!add_float(floats, places, wire_load32(at)))
-            return false;
-    return true;
+    bool is_packed = record->type == WIRE_BYTES;
+    size_t size = is_packed ? (size_t)(record->bytes.end - record->bytes.at) : 4;
+    floats->is_packed = floats->is_packed || is_packed;
+    if (size % 4 != 0)
+        return CUT_SHORT;
+    float *to = add_items(r, m, number, floats, size / 4, sizeof *to);
+    for (size_t i = 0; i < size / 4; i++)
+        to[i] = float_of_bits(is_packed ? wire_load32(record->bytes.at + 4 * i) : (uint32_t)record->value);
+    return NULL;
 }
 
 static bool parse_message(struct reader *r, const struct onnx_descriptor *d, struct wire_range range, unsigned depth,
@@ -226,75 +156,67 @@ static bool parse_submessage(struct reader *r, const struct onnx_field *f, const
     return parse_message(r, f->message, record->bytes, depth + 1, message);
 }
 
-static bool file_changed(struct reader *r, const struct onnx_descriptor *d, const uint8_t *at)
+static const char *check_record(struct reading *m, const struct onnx_field *f, const struct wire_record *record)
 {
-    return malformed(r, d, at, "the file changed while it was read");
+    bool is_again = m->seen >> f->number & 1;
+    m->seen |= UINT32_C(1) << f->number;
+    if ((f->kind == ONNX_FIELD_STRING || f->kind == ONNX_FIELD_STRINGS) && !f->is_text && has_zero_byte(record))
+        return "a name has a zero byte in it";
+    return f->kind == ONNX_FIELD_MESSAGE && is_again ? "a message that may stand once occurs twice" : NULL;
 }
 
-// Adds an item to a list. False: there is no place for it.
-static bool add_item(struct reader *r, const struct onnx_field *f, struct tally *tally,
-                     const struct wire_record *record, void *member)
+// What is no message. Empty bytes inside a file still have an address, so that presence is kept.
+static const char *fill_member(struct reader *r, struct reading *m, const struct onnx_field *f,
+                               const struct wire_record *record, void *member)
 {
-    size_t *places = &tally->count[f->number];
-    if (f->kind == ONNX_FIELD_INTS)
-        return add_ints(member, places, record);
-    if (f->kind == ONNX_FIELD_FLOATS)
-        return add_floats(member, places, record);
-    if (f->kind == ONNX_FIELD_RECORDS)
-        return add_run(member, tally, f->number, record);
-    if (!take_place(places))
-        return false;
-    if (f->kind == ONNX_FIELD_STRINGS) {
-        struct onnx_strings *list = member;
-        list->items[list->count++] = copy_string(r, record->bytes);
-    } else if (f->kind == ONNX_FIELD_BLOBS) {
-        struct onnx_blobs *list = member;
-        list->items[list->count++] = view(record->bytes);
-    }
-    return true;
-}
-
-// Empty bytes inside a file still have an address, so that presence is kept.
-static bool fill_record(struct reader *r, const struct onnx_descriptor *d, const struct onnx_field *f,
-                        struct tally *tally, const struct wire_record *record, unsigned depth, char *message)
-{
-    struct onnx_message *m = (struct onnx_message *)message;
-    void *member = message + f->offset;
     switch (f->kind) {
     case ONNX_FIELD_INT:
         *(int64_t *)member = (int64_t)record->value;
-        m->has |= UINT32_C(1) << f->number;
-        return true;
+        return NULL;
     case ONNX_FIELD_FLOAT:
         *(float *)member = float_of_bits((uint32_t)record->value);
-        m->has |= UINT32_C(1) << f->number;
-        return true;
+        return NULL;
     case ONNX_FIELD_STRING:
         *(struct onnx_string *)member = copy_string(r, record->bytes);
-        return true;
+        return NULL;
     case ONNX_FIELD_BYTES:
         *(struct onnx_bytes *)member = view(record->bytes);
-        return true;
+        return NULL;
     case ONNX_FIELD_INTS:
+        return add_ints(r, m, f->number, member, record);
     case ONNX_FIELD_FLOATS:
+        return add_floats(r, m, f->number, member, record);
     case ONNX_FIELD_STRINGS:
+        *(struct onnx_string *)add_items(r, m, f->number, member, 1, sizeof(struct onnx_string)) =
+            copy_string(r, record->bytes);
+        return NULL;
     case ONNX_FIELD_BLOBS:
-    case ONNX_FIELD_RECORDS:
-        return add_item(r, f, tally, record, member) || file_changed(r, d, record->whole.at);
-    case ONNX_FIELD_MESSAGE: {
-        void *child = NULL;
-        bool is_fine = parse_submessage(r, f, record, depth, &child);
-        memcpy(member, &child, sizeof child);
-        return is_fine;
+        *(struct onnx_bytes *)add_items(r, m, f->number, member, 1, sizeof(struct onnx_bytes)) = view(record->bytes);
+        return NULL;
+    default:
+        add_run(r, m, f->number, member, record);
+        return NULL;
     }
-    case ONNX_FIELD_MESSAGES: {
-        struct onnx_list *list = member;
-        return add_item(r, f, tally, record, member)
-                   ? parse_submessage(r, f, record, depth, &list->items[list->count++])
-                   : file_changed(r, d, record->whole.at);
-    }
-    }
-    return true;
+}
+
+static bool fill_record(struct reader *r, struct reading *m, const struct onnx_descriptor *d,
+                        const struct onnx_field *f, const struct wire_record *record, unsigned depth, char *message)
+{
+    void *member = message + f->offset, *child = NULL;
+    const char *reason = check_record(m, f, record);
+    if (!reason && f->kind != ONNX_FIELD_MESSAGE && f->kind != ONNX_FIELD_MESSAGES)
+        reason = fill_member(r, m, f, record, member);
+    if (reason)
+        return malformed(r, d, record->whole.at, reason);
+    if (f->kind == ONNX_FIELD_INT || f->kind == ONNX_FIELD_FLOAT)
+        ((struct onnx_message *)message)->has |= UINT32_C(1) << f->number;
+    if (f->kind != ONNX_FIELD_MESSAGE && f->kind != ONNX_FIELD_MESSAGES)
+        return true;
+    bool is_fine = parse_submessage(r, f, record, depth, &child);
+    if (f->kind == ONNX_FIELD_MESSAGES)
+        member = add_items(r, m, f->number, member, 1, sizeof child);
+    memcpy(member, &child, sizeof child);
+    return is_fine;
 }
 
 static void clear_member(const struct onnx_field *f, char *message)
@@ -319,23 +241,20 @@ static void clear_alternatives(const struct onnx_descriptor *d, unsigned number,
 static bool parse_message(struct reader *r, const struct onnx_descriptor *d, struct wire_range range, unsigned depth,
                           char *message)
 {
-    struct tally tally = {0};
-    if (!count_records(r, d, range, &tally))
-        return false;
-    allocate_lists(r, d, &tally, message);
-    memset(tally.run_end, 0, sizeof tally.run_end);
+    struct reading m = {.seen = 0};
     while (range.at < range.end) {
         struct wire_record record;
-        if (wire_read_record(&range, &record))
-            return file_changed(r, d, range.at);
+        const uint8_t *start = range.at;
+        const char *reason = wire_read_record(&range, &record);
+        if (reason)
+            return malformed(r, d, start, reason);
         const struct onnx_field *f = field_of(d, &record);
         if (!f) {
-            if (!add_run(&((struct onnx_message *)message)->unknown, &tally, 0, &record))
-                return file_changed(r, d, record.whole.at);
+            add_run(r, &m, 0, &((struct onnx_message *)message)->unknown, &record);
             continue;
         }
         clear_alternatives(d, f->number, message);
-        if (!fill_record(r, d, f, &tally, &record, depth, message))
+        if (!fill_record(r, &m, d, f, &record, depth, message))
             return false;
     }
     return true;
