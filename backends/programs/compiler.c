@@ -5,6 +5,7 @@
 #include "backends/programs/safe_folder.h"
 #include "core/system/clock.h"
 #include "core/system/file.h"
+#include "core/system/process.h"
 #include "core/system/temporary.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
@@ -12,7 +13,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -35,23 +35,10 @@ static bool start(struct running *r, const char *const *arguments, const char *f
     char temporary[300];
     char *environment[] = {"PATH=/usr/bin:/bin", "LC_ALL=C", "HOME=/nonexistent", temporary, NULL};
     int ends[2];
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none;
     snprintf(temporary, sizeof temporary, "TMPDIR=%s", folder);
     if (pipe2(ends, O_CLOEXEC) != 0)
         return false;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
-    posix_spawnattr_init(&attributes);
-    sigemptyset(&none);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
-    int failure = posix_spawn(&r->pid, arguments[0], &actions, &attributes, (char *const *)arguments, environment);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
+    int failure = process_spawn(&r->pid, arguments, (const int[]){-1, ends[1], ends[1]}, environment);
     close(ends[1]);
     r->output = ends[0];
     if (failure)

@@ -27,20 +27,22 @@ extern char **environ;
 
 // --- starting --------------------------------------------------------------------------------------------------------
 
-static int spawn(pid_t *ret_pid, const char *const *arguments, int socket)
+int process_spawn(pid_t *ret_pid, const char *const *arguments, const int streams[3], char *const *environment)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t none;
     posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, socket, STDIN_FILENO);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+    for (int i = 0; i < 3; i++)
+        if (streams[i] < 0)
+            posix_spawn_file_actions_addopen(&actions, i, "/dev/null", O_RDWR, 0);
+        else
+            posix_spawn_file_actions_adddup2(&actions, streams[i], i);
     posix_spawnattr_init(&attributes);
     sigemptyset(&none);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
-    int failure = posix_spawnp(ret_pid, arguments[0], &actions, &attributes, (char *const *)arguments, environ);
+    int failure = posix_spawnp(ret_pid, arguments[0], &actions, &attributes, (char *const *)arguments, environment);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return failure;
@@ -48,11 +50,11 @@ static int spawn(pid_t *ret_pid, const char *const *arguments, int socket)
 
 bool process_start(struct process *ret_process, const char *const *arguments, struct error *error)
 {
-    int sockets[2], failure = 0;
+    int sockets[2];
     *ret_process = (struct process){0};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
         return error_set_code(error, EXIT_UNSUPPORTED, NULL, "no socket for %s: %s", arguments[0], strerror(errno));
-    failure = spawn(&ret_process->pid, arguments, sockets[1]);
+    int failure = process_spawn(&ret_process->pid, arguments, (const int[]){sockets[1], -1, -1}, environ);
     close(sockets[1]);
     ret_process->socket = sockets[0];
     if (!failure)

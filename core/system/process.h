@@ -13,6 +13,9 @@ struct process {
     pid_t pid;   // 0: none
     int socket;
 };
+// A process in a group of its own, with no signal blocked. Its standard input, output and errors are
+// these; -1: /dev/null. 0, or why there is none (an errno).
+int process_spawn(pid_t *ret_pid, const char *const *arguments, const int streams[3], char *const *environment);
 // arguments[0] is looked up in PATH; the list ends with NULL. What the helper prints is lost: it answers over the
 // socket.
 bool process_start(struct process *ret_process, const char *const *arguments, struct error *error);
