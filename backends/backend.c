@@ -11,7 +11,6 @@
 #include "backends/planning/plan_memory.h"
 #include "backends/planning/planner.h"
 #include "core/memory/arena.h"
-#include "core/system/code_pages.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include <stdio.h>
@@ -134,23 +133,10 @@ void backend_finish(struct backend *b)
     mem_free(b->scratch, sizeof *b->scratch);
 }
 
-static void forget_code_pages(const struct backend *b)
-{
-    if (b->options.owns_process)
-        code_pages_forget();
-}
-
-void backend_give_back_preparing(struct backend *b)
-{
-    mem_give_back();
-    forget_code_pages(b);
-}
-
 void backend_forget_code(struct backend *b)
 {
     if (b->methods->rest)
         b->methods->rest(b);
-    forget_code_pages(b);
 }
 
 void backend_rest(struct backend *b)

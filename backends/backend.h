@@ -23,9 +23,7 @@ struct model *backend_prepare_from(struct backend *b, const struct graph *g, con
                                    const step_choices *given, const struct given_weights *weights, struct error *error);
 // Gives back the memory that only measuring takes; what is measured later takes it anew.
 void backend_rest(struct backend *b);
-// Gives memory back that only preparing a model needs: worth some milliseconds where memory is short.
-void backend_give_back_preparing(struct backend *b);
-// The code of kernels too that no model has; a model that is prepared later makes its own anew.
+// Gives back the code of kernels that no model has; a model that is prepared later makes its own anew.
 void backend_forget_code(struct backend *b);
 
 // --- opening and closing ---------------------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ bool contenders_load(struct contenders *f, size_t i, struct error *error)
     if (c->model) {
         c->outputs = arena_array(&c->arena, struct tensor_value, c->graph->outputs.count + 1);
         model_allocate_outputs(c->model, c->outputs, &c->arena);
-        backend_give_back_preparing(f->o->backend);
+        mem_give_back();
     }
     phases_enter(&f->o->time.phases, former);
     f->o->time.remaining.loading = f->o->time.phases.seconds[PHASE_LOADING];

@@ -17,7 +17,6 @@ struct backend_options optimizing_backend_options(struct optimizing *o)
                                     .cost_file = options->costs,
                                     .allows_tf32 = options->allows_tf32,
                                     .is_guest = options->is_guest,
-                                    .owns_process = options->owns_process,
                                     .log = options->log,
                                     .weights = &o->weight_source};
 }

@@ -41,7 +41,7 @@ struct optimize_options {
     bool is_exact;   // no kernels whose errors count against the tolerance (costs/plan_choices.h)
     bool is_validation_skipped, is_check_skipped, is_timing_skipped, is_simplification_skipped;
     bool is_calibration_skipped;     // costs are believed as they are
-    bool owns_process, is_guest;     // (backend_options)
+    bool is_guest;                   // (backend_options)
     bool has_pictures;               // the report tells the steps of both graphs
     const struct used_file *files;   // all that are named, the input's weights apart: no output may be another file
     size_t n_files;

@@ -47,7 +47,7 @@ static struct model *prepare_model(struct optimizing *o, const struct tensor_val
     o->checker->options.error_budget = is_result ? budget : 0;
     struct model *m = prepare_within_by_policy(&request, &o->report.costs.within[is_result], o->error);
     o->checker->options.error_budget = budget;
-    backend_give_back_preparing(o->checker);
+    mem_give_back();
     return m;
 }
 

@@ -45,7 +45,6 @@ struct backend_options {
     const char *kernels;     // a file of generated kernels, which are not compiled then (cpu_write_kernels); NULL: none
     bool allows_tf32;        // products of f32 on tensor cores that drop bits (cuda)
     bool is_guest;           // models run on the workers of somebody else (model_run_on)
-    bool owns_process;       // its code may leave memory while models run: for programs alone (code_pages.h)
     bool never_measures;     // steps that the database lacks are guessed (roofline) and counted, not measured
     double seconds_per_step;               // of measuring; 0: the standard
     double error_budget;                   // that a model's inexact choices may move its outputs by; 0: it takes none

@@ -108,7 +108,6 @@ static int run(struct optimize_arguments *a, const char *command, bool is_stream
     optimize_arguments_finish(a);
     a->optimize.progress = a->is_quiet ? NULL : stderr;
     a->optimize.log = &log;
-    a->optimize.owns_process = true;
     struct used_file files[] = {
         {"the model", a->optimize.input, FILE_REPLACEABLE},
         {"--rules", a->optimize.rules, FILE_READ},
