@@ -237,7 +237,7 @@ static bool has_same_results(struct trial *t, const struct variant *v, bool is_e
 
 enum { MOST_ROUNDS = 180, LEAST_ROUNDS = 7, FEWEST_ROUNDS = 2, MOST_LOOKS = 3 };
 #define CONTEST_SECONDS 1.0   // until somebody looks
-#define SECONDS_LATE 1.0
+#define SECONDS_LATE 2.0
 
 static double seconds_of_run(const struct trial *t, int who)
 {
@@ -256,21 +256,23 @@ static struct ratio_summary summarize(const double *theirs, const double *ours, 
     return ratios_summarize(ratios, &count, 1, RATIO_LOOKED_AT_OFTEN);
 }
 
-// The fewest rounds may end late: what took the time was for them, and packing cannot be interrupted.
-static bool has_time(size_t n, double seconds_of_round, double ends, double last)
+// A contest may begin late, and end later: what took the time was for it, and packing, which cannot be interrupted,
+// would take it in each session to come.
+static bool has_time(size_t n, double seconds_of_round, double began, double ends, double last)
 {
-    double limit = n < FEWEST_ROUNDS ? ends + SECONDS_LATE : n < LEAST_ROUNDS ? ends : last;
+    double late = n < FEWEST_ROUNDS ? fmax(ends, began) + SECONDS_LATE : fmax(ends, began + SECONDS_LATE);
+    double limit = n < LEAST_ROUNDS ? late : last;
     return n < MOST_ROUNDS && clock_seconds() + seconds_of_round < limit;
 }
 
 // It goes on while nobody is ahead for sure. Rounds of large models may be few: the interval is the wider.
 static double find_ratio(const struct trial *t, double ends, struct error *error)
 {
-    double ours[MOST_ROUNDS], theirs[MOST_ROUNDS], look = clock_seconds() + CONTEST_SECONDS;
+    double ours[MOST_ROUNDS], theirs[MOST_ROUNDS], began = clock_seconds(), look = began + CONTEST_SECONDS;
     double last = fmin(ends, look + (MOST_LOOKS - 1) * CONTEST_SECONDS), round = 0;
     struct ratio_summary summary = {0};
     size_t n = 0;
-    for (bool is_decided = false; !is_decided && has_time(n, round, ends, last); n++) {
+    for (bool is_decided = false; !is_decided && has_time(n, round, began, ends, last); n++) {
         theirs[n] = seconds_of_run(t, THEIRS);
         ours[n] = seconds_of_run(t, OURS);
         round = theirs[n] + ours[n];

@@ -61,6 +61,13 @@ def timers_of(name, threads, options):
             for column, of in columns.items()}
 
 
+def notes_of_left(wanted, options):
+    """Rows whose last columns are by ONNX Runtime itself twice, and differ from 1 by noise."""
+    left = [f"{name} with {threads}" for name, threads in wanted
+            if name not in SHAPES and not files_of(find_or_build(name, options), threads, options)[2].exists()]
+    return f"\n- Our provider leaves to ONNX Runtime: {', '.join(left)}" if left else ""
+
+
 def row(name, threads, times):
     ratios = [f"{best_of(times[ORIGINAL]) / best_of(times[column]):.3f}" if column in times else "-" for column in RATIOS.values()]
     return [name, threads, *(cell(times.get(column)) for column in COLUMNS[2:-len(RATIOS)]), *ratios]
@@ -79,4 +86,5 @@ def main(options):
         return times_by_turns(name, timers_of(name, threads, options), options.rounds, failures)
 
     return make_table("providers", options, wanted, measure, COLUMNS, row, "Providers in ONNX Runtime",
-                      last=lambda rows: means(rows, len(RATIOS)), notes=lambda _: notes_of(failures))
+                      last=lambda rows: means(rows, len(RATIOS)),
+                      notes=lambda done: notes_of(failures) + notes_of_left([label for label, _ in done], options))

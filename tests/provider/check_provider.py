@@ -3,6 +3,7 @@
 
 Nothing is timed here: with `measure=false` all regions that are understood are taken.
 """
+import fcntl
 import json
 import os
 import pathlib
@@ -135,6 +136,23 @@ class Provider(unittest.TestCase):
             for again in range(2):
                 self.agree(session, model, feeds(model, n, {"n": n, "m": 3}))
                 time.sleep(0.1 if again == 0 else 0)
+
+    def test_sizes_that_are_given_up(self):
+        """The other session runs them for good."""
+        model = parse("""g (float[n] x) => (float[4] z, float[n] y) <float[30,4] table = {%s}> {
+            a = Abs(x)  s = ReduceSum<keepdims = 0>(a)  i = Cast<to = 7>(s)  z = Gather(table, i)  y = Neg(x) }"""
+                      % ",".join(str(i % 7) for i in range(120)))   # random numbers add up to a place beyond the table
+        session, runs = open_session(model), []
+        for seed in range(6):
+            x = feeds(model, seed, {"n": 5000})["x"] / 1000
+            runs.append((x, session.run(None, {"x": x})))
+            self.agree(session, model, {"x": x})
+            time.sleep(0.1)
+        for x, (_, y) in runs:   # nothing is written later
+            np.testing.assert_array_equal(y, -x)
+        often = "import time\nfor _ in range(9): session.run(None, {'x': numpy.zeros(5000, 'float32')}); time.sleep(0.1)\ndel session"
+        told = log_of(model, often, measure="false")
+        self.assertIn("new sizes are left to ONNX Runtime: it fails on random inputs", told)
 
     def test_two_regions_around_what_is_not_understood(self):
         model = parse("""g (float[4,8] x, float[8,8] w) => (float[4,8] z, int64[r,k] places) {
@@ -492,6 +510,20 @@ for again in range(4):
         """Whoever wins it, the results are right."""
         model = parse("g (float[2] x) => (float[2] z) { z = Identity(x) }")
         self.agree(open_session(model, measure="true"), model, feeds(model, 5, {}))
+
+    def test_contest_that_begins_late(self):
+        """What has taken the time for it, here who has locked the costs, would take it in the next session, too."""
+        model = parse("g (float[64,64] x) => (float[64,64] z) { a = Exp(x)  b = Neg(a)  c = Exp(b)  z = Neg(c) }")
+        with tempfile.TemporaryDirectory() as folder:
+            costs = pathlib.Path(folder, "costs")
+            costs.touch()
+            with costs.open("rb") as locked:
+                fcntl.flock(locked, fcntl.LOCK_EX)
+                release = threading.Timer(5, lambda: fcntl.flock(locked, fcntl.LOCK_UN))
+                release.start()
+                told = log_of(model, time="1", costs=str(costs))
+                release.join()
+        self.assertRegex(told[0], r"times as fast in a session, in \d+ rounds")
 
     def test_again(self):
         model = parse("g (float[n,4] x) => (float[n,4] z) { a = Exp(x) z = Sigmoid(a) }")
