@@ -1,19 +1,15 @@
-// Greedy extraction and the bound by cuts, whose rests drop much of the nodes. Parts of what is left that share nothing
-// are searched one by one; a part by branch and bound for a tenth of the budget, by restarts of restricted
-// problems, and by branch and bound again.
+// Greedy extraction and the bound by cuts, whose rests drop much of the nodes; what is left is searched by branch and
+// bound.
 #include "egraph/extraction/best.h"
 #include "core/system/clock.h"
 #include "egraph/extraction/branch.h"
 #include "egraph/extraction/cuts.h"
 #include "egraph/extraction/greedy.h"
 #include "egraph/extraction/incumbent.h"
-#include "egraph/extraction/parts.h"
-#include "egraph/extraction/restart.h"
 #include <math.h>
 #include <string.h>
 
-const struct extraction_budget extraction_standard_budget = {
-    .branches = 1000, .restarts = 200, .patience = 50, .seed = 1};
+const struct extraction_budget extraction_standard_budget = {.branches = 1000};
 
 const char *extraction_end_text(enum extraction_end end)
 {
@@ -61,12 +57,11 @@ static uint32_t bound_root(struct incumbent *i, bool *is_dropped)
     return n_dropped;
 }
 
-// False: nothing is left to be searched as a whole. Either there is no selection but those that are known, or what is
-// left has parts, which were searched.
-static bool reduce_root(struct incumbent *i, bool *is_dropped, struct extraction_answer *answer)
+// False: nothing is left to be searched.
+static bool reduce_root(struct incumbent *i, bool *is_dropped)
 {
     enum { MAX_ROUNDS = 20, ONE_IN = 20 };
-    struct reduction_limits limits = {.is_dropped = is_dropped, .is_thorough = true};
+    struct reduction_limits limits = {.is_dropped = is_dropped};
     for (int round = 0;; round++) {
         reduction_free(&i->root);
         if (!reduction_make(i->problem, &limits, &i->root)) {
@@ -74,8 +69,6 @@ static bool reduce_root(struct incumbent *i, bool *is_dropped, struct extraction
             return false;
         }
         offer_greedy(i);
-        if (parts_search(i, answer))
-            return false;
         uint32_t n_dropped = bound_root(i, is_dropped);
         if (incumbent_must_stop(i))
             return false;
@@ -90,26 +83,16 @@ static enum extraction_end end_of(const struct incumbent *i)
         return EXTRACTION_PROVED;
     if (incumbent_is_interrupted(i))
         return EXTRACTION_INTERRUPTED;
-    return i->is_out_of_time || clock_seconds() >= i->deadline ? EXTRACTION_OUT_OF_TIME : EXTRACTION_BUDGET_SPENT;
-}
-
-static void search_whole(struct incumbent *i, bool *is_dropped, struct extraction_answer *answer)
-{
-    double before = i->costs[0];
-    answer->branches += incumbent_branch(i, i->budget->branches / 10);
-    if (!incumbent_must_stop(i))
-        answer->restarts += incumbent_restart(i);
-    if (!incumbent_must_stop(i) && (i->costs[0] == before || reduce_root(i, is_dropped, answer)))
-        answer->branches += incumbent_branch(i, i->budget->branches);
+    return clock_seconds() >= i->deadline ? EXTRACTION_OUT_OF_TIME : EXTRACTION_BUDGET_SPENT;
 }
 
 static void search(struct incumbent *i, struct extraction_answer *answer)
 {
     LOCAL_ZEROS(bool, is_dropped, i->problem->n_nodes + 1);
-    bool is_left = !incumbent_is_interrupted(i) && reduce_root(i, is_dropped, answer);
+    bool is_left = !incumbent_is_interrupted(i) && reduce_root(i, is_dropped);
     answer->reduced_nodes = i->root.problem.n_nodes;
     if (is_left)
-        search_whole(i, is_dropped, answer);
+        answer->branches = incumbent_branch(i, i->budget->branches);
     reduction_free(&i->root);
     answer->end = end_of(i);
     answer->cost = i->costs[0];
@@ -121,7 +104,7 @@ uint32_t extraction_find_cheapest(const struct extraction_problem *p, const stru
                                   struct extraction_answer *ret_answer)
 {
     struct incumbent i FREED_BY(incumbent_free);
-    incumbent_init(&i, p, budget, k, extraction_find_cheapest);
+    incumbent_init(&i, p, budget, k);
     if (begin(&i, start)) {
         *ret_answer = (struct extraction_answer){0};
         search(&i, ret_answer);

@@ -8,9 +8,6 @@ struct extraction_problem;
 // Counted work decides the result; time and Ctrl-C are further ways to stop, and the answer says so.
 struct extraction_budget {
     uint64_t branches;                       // problems that the branch and bound may look at
-    uint64_t restarts;                       // problems that an order of the classes restricts, each by another one
-    uint64_t patience;                       // end after so many of them in a row without an improvement
-    uint64_t seed;                           // of the orders
     double seconds;                          // 0: no limit
     bool (*is_interrupted)(void *context);   // NULL: never; asked between steps
     void *context;
@@ -24,7 +21,7 @@ struct extraction_answer {
     double bound;
     // PROVED: no selection that was not found costs less than those that were, but for rounding.
     enum extraction_end end;
-    uint64_t branches, restarts;
+    uint64_t branches;
     uint32_t reduced_nodes;   // what the reductions left for the search
 };
 
@@ -32,8 +29,7 @@ struct extraction_answer {
 // greedy extraction. `start`: a valid selection to begin with, which may be changed, and is among them unless k are
 // cheaper; NULL: none. ret_choices: k times n_classes items, ret_costs: k; cheapest first, those of equal cost in the
 // order of being found. Gives how many; 0: some root cannot be built (ret_answer is untouched).
-typedef uint32_t extraction_search(const struct extraction_problem *p, const struct extraction_budget *budget,
-                                   uint32_t k, uint32_t *start, uint32_t *ret_choices, double *ret_costs,
-                                   struct extraction_answer *ret_answer);
-extraction_search extraction_find_cheapest;
+uint32_t extraction_find_cheapest(const struct extraction_problem *p, const struct extraction_budget *budget,
+                                  uint32_t k, uint32_t *start, uint32_t *ret_choices, double *ret_costs,
+                                  struct extraction_answer *ret_answer);
 const char *extraction_end_text(enum extraction_end end);

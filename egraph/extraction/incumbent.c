@@ -70,9 +70,9 @@ void incumbent_set_slack(struct incumbent *i)
 }
 
 void incumbent_init(struct incumbent *i, const struct extraction_problem *p, const struct extraction_budget *budget,
-                    uint32_t k, extraction_search *find_cheapest)
+                    uint32_t k)
 {
-    *i = (struct incumbent){.problem = p, .budget = budget, .find_cheapest = find_cheapest, .k = k, .limit = INFINITY};
+    *i = (struct incumbent){.problem = p, .budget = budget, .k = k, .limit = INFINITY};
     i->deadline = budget->seconds > 0 ? clock_seconds() + budget->seconds : INFINITY;
     i->choices = mem_new_array(uint32_t, (size_t)(k + 1) * p->n_classes + 1);
     i->costs = mem_new_array(double, k);

@@ -1,4 +1,4 @@
-// The cheapest selections so far and the problem that is left: what the parts of a search for the best share.
+// The cheapest selections so far and the problem that is left: what all of a search for the best share.
 #pragma once
 #include "egraph/extraction/best.h"
 #include "egraph/extraction/reduce.h"
@@ -6,7 +6,6 @@
 struct incumbent {
     const struct extraction_problem *problem;
     const struct extraction_budget *budget;
-    extraction_search *find_cheapest;   // of a part or a restriction, which is a problem, too
     struct reduction root;   // what the search works on: selections that are still of interest have counterparts in it
     uint32_t k, n_found;     // selections that are wanted, that there are
     uint32_t *choices;   // [k + 1][n_classes of `problem`] settled, all different, cheapest first; the last is scratch
@@ -15,11 +14,10 @@ struct incumbent {
     double bound;        // of all selections that are not among them and cost less than the limit
     double slack;        // more than rounding can do to a sum of costs
     double deadline;     // of clock_seconds; INFINITY: none
-    bool is_out_of_time;   // some part of the search is
 };
 
 void incumbent_init(struct incumbent *i, const struct extraction_problem *p, const struct extraction_budget *budget,
-                    uint32_t k, extraction_search *find_cheapest);
+                    uint32_t k);
 void incumbent_free(struct incumbent *i);
 void incumbent_set_slack(struct incumbent *i);                           // once the first selections are there
 uint32_t *incumbent_choice(const struct incumbent *i, uint32_t place);   // the k-th: scratch

@@ -4,7 +4,6 @@
 #include "core/memory/arena.h"
 #include "egraph/extraction/components.h"
 #include "egraph/extraction/draft.h"
-#include "egraph/extraction/landmarks.h"
 #include <string.h>
 
 enum { MAX_ROUNDS = 100 };
@@ -159,55 +158,21 @@ static void forget_needed_children(struct draft *d, uint32_t node, const uint32_
     }
 }
 
-struct compiled {
-    struct extraction_problem problem;
-    uint32_t *class_of, *node_of;
-};
-
-static struct compiled compile(const struct draft *d, struct arena *arena)
-{
-    struct compiled c = {.class_of = arena_array(arena, uint32_t, d->origin->n_classes + 1),
-                         .node_of = arena_array(arena, uint32_t, d->origin->n_nodes + 1)};
-    draft_compile(d, &c.problem, c.class_of, c.node_of);
-    return c;
-}
-
 static void forget_needed(struct draft *d)
 {
     ARENA(arena);
-    struct compiled compiled = compile(d, &arena);
-    uint32_t n_classes = compiled.problem.n_classes;
-    uint32_t *found = arena_array(&arena, uint32_t, n_classes + 1);
+    struct extraction_problem compiled;
+    uint32_t *class_of = arena_array(&arena, uint32_t, d->origin->n_classes + 1);
+    uint32_t *node_of = arena_array(&arena, uint32_t, d->origin->n_nodes + 1);
     uint32_t *component = arena_array(&arena, uint32_t, d->origin->n_classes + 1);
-    components_find(&compiled.problem, found);
-    for (uint32_t c = 0; c < n_classes; c++)
-        component[compiled.class_of[c]] = found[c];
-    for (uint32_t n = 0; n < compiled.problem.n_nodes; n++)
-        forget_needed_children(d, compiled.node_of[n], component);
-    extraction_free(&compiled.problem);
-}
-
-static void use_landmarks(struct draft *d, const struct compiled *compiled, const bool *is_needed,
-                          const bool *is_cyclic)
-{
-    for (uint32_t c = 0; c < compiled->problem.n_classes; c++)
-        if (is_needed[c] && !d->is_needed[compiled->class_of[c]])
-            d->is_needed[compiled->class_of[c]] = d->has_changed = true;
-    for (uint32_t n = 0; n < compiled->problem.n_nodes; n++)
-        if (is_cyclic[n])
-            draft_kill(d, compiled->node_of[n]);
-}
-
-// All that is needed, and nodes that need their own class.
-static void find_landmarks(struct draft *d)
-{
-    ARENA(arena);
-    struct compiled compiled = compile(d, &arena);
-    bool *is_needed = arena_array(&arena, bool, compiled.problem.n_classes + 1);
-    bool *is_cyclic = arena_array(&arena, bool, compiled.problem.n_nodes + 1);
-    landmarks_find(&compiled.problem, is_needed, is_cyclic);
-    use_landmarks(d, &compiled, is_needed, is_cyclic);
-    extraction_free(&compiled.problem);
+    draft_compile(d, &compiled, class_of, node_of);
+    uint32_t *found = arena_array(&arena, uint32_t, compiled.n_classes + 1);
+    components_find(&compiled, found);
+    for (uint32_t c = 0; c < compiled.n_classes; c++)
+        component[class_of[c]] = found[c];
+    for (uint32_t n = 0; n < compiled.n_nodes; n++)
+        forget_needed_children(d, node_of[n], component);
+    extraction_free(&compiled);
 }
 
 struct putting {
@@ -262,15 +227,10 @@ static void put_single_nodes_away(struct draft *d)
 
 // --- all steps ---------------------------------------------------------------------------------------------------
 
-static bool breaks_ranks(const struct draft_node *n, const uint32_t *rank)
-{
-    return ANY(uint32_t, i, n->n_children, rank[n->children[i]] >= rank[n->class_id]);
-}
-
 static void apply_limits(struct draft *d, const struct reduction_limits *limits)
 {
     for (uint32_t n = 0; n < d->origin->n_nodes; n++)
-        if ((limits->is_dropped && limits->is_dropped[n]) || (limits->rank && breaks_ranks(&d->nodes[n], limits->rank)))
+        if (limits->is_dropped && limits->is_dropped[n])
             draft_kill(d, n);
     for (uint32_t i = 0; i < limits->n_needed; i++)
         d->is_needed[limits->needed[i]] = true;
@@ -282,7 +242,7 @@ static bool is_solvable(const struct draft *d)
     return ALL(uint32_t, c, d->origin->n_classes, !d->is_needed[c] || d->n_alive[c]);
 }
 
-static bool reduce_quickly(struct draft *d, const struct reduction_limits *limits)
+static bool reduce(struct draft *d)
 {
     d->has_changed = true;
     for (int round = 0; d->has_changed && round < MAX_ROUNDS; round++) {
@@ -302,19 +262,6 @@ static bool reduce_quickly(struct draft *d, const struct reduction_limits *limit
     return is_solvable(d);
 }
 
-static bool reduce(struct draft *d, const struct reduction_limits *limits)
-{
-    bool is_possible = reduce_quickly(d, limits);
-    while (is_possible && limits->is_thorough) {
-        d->has_changed = false;
-        find_landmarks(d);
-        if (!d->has_changed)
-            break;
-        is_possible = reduce_quickly(d, limits);
-    }
-    return is_possible;
-}
-
 bool reduction_make(const struct extraction_problem *p, const struct reduction_limits *limits,
                     struct reduction *ret_reduction)
 {
@@ -322,7 +269,7 @@ bool reduction_make(const struct extraction_problem *p, const struct reduction_l
     struct reduction r = {.n_original = p->n_classes};
     draft_init(&d, p);
     apply_limits(&d, limits);
-    bool is_possible = reduce(&d, limits);
+    bool is_possible = reduce(&d);
     if (is_possible) {
         vec_reserve(&r.class_of, p->n_classes + 1);
         vec_reserve(&r.node_of, p->n_nodes + 1);
@@ -342,17 +289,6 @@ void reduction_lift(const struct reduction *r, const uint32_t *choice, uint32_t 
     for (uint32_t c = 0; c < r->problem.n_classes; c++)
         if (choice[c] != EXTRACTION_NONE)
             ret_original[r->class_of.items[c]] = r->node_of.items[choice[c]];
-}
-
-void reduction_lower(const struct reduction *r, const uint32_t *choice, uint32_t *ret_reduced)
-{
-    for (uint32_t c = 0; c < r->problem.n_classes; c++)
-        ret_reduced[c] = EXTRACTION_NONE;
-    for (uint32_t n = 0; n < r->problem.n_nodes; n++) {
-        uint32_t class_id = r->problem.nodes.items[n].class_id;
-        if (choice[r->class_of.items[class_id]] == r->node_of.items[n])
-            ret_reduced[class_id] = n;
-    }
 }
 
 void reduction_free(struct reduction *r)

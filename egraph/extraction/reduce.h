@@ -13,11 +13,9 @@ struct reduction {
     double fixed_cost;   // of what every selection has and `problem` no longer counts
 };
 struct reduction_limits {
-    const uint32_t *rank;     // [n_classes] nodes may only read classes of lower ranks; NULL: no such limit
     const bool *is_dropped;   // [n_nodes] further nodes that may not be taken; NULL: none
     const uint32_t *needed;   // classes that are needed besides the roots
     uint32_t n_needed;
-    bool is_thorough;   // find all classes that every selection needs, which takes longer
 };
 
 // False: there is no valid selection (under the limits), and nothing is to be freed.
@@ -25,6 +23,4 @@ bool reduction_make(const struct extraction_problem *p, const struct reduction_l
                     struct reduction *ret_reduction);
 // A selection of the original problem from one of `r->problem`. It still is to be settled.
 void reduction_lift(const struct reduction *r, const uint32_t *choice, uint32_t *ret_original);
-// The other way; it still is to be settled. Where `choice` takes nodes that were found dispensable it does not succeed.
-void reduction_lower(const struct reduction *r, const uint32_t *choice, uint32_t *ret_reduced);
 void reduction_free(struct reduction *r);

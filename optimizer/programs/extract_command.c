@@ -17,7 +17,7 @@
 #include "egraph/extraction/read_json.h"
 
 struct arguments {
-    int64_t cheapest, branches, restarts, seed;
+    int64_t cheapest, branches;
     double seconds, program_seconds;
     const char *input, *json;
 };
@@ -29,10 +29,7 @@ static const struct option_spec specs[] = {
     {"seconds", OPTION_REAL, FIELD(seconds), .low = 0, .high = 1e6, .metavar = "SECONDS",
      .help = "end the search for the best after this time; 0: no limit"},
     {"branches", OPTION_INTEGER, FIELD(branches), .low = 0, .high = 1e9, .metavar = "N",
-     .help = "problems that the branch and bound looks at, in each part of the e-graph"},
-    {"restarts", OPTION_INTEGER, FIELD(restarts), .low = 0, .high = 1e9, .metavar = "N",
-     .help = "problems that an order of the classes restricts, in each part"},
-    {"seed", OPTION_INTEGER, FIELD(seed), .low = 0, .high = 1e15, .metavar = "N", .help = "of those orders"},
+     .help = "problems that the branch and bound looks at"},
     {"program-seconds", OPTION_REAL, FIELD(program_seconds), .low = 0, .high = 1e6, .metavar = "SECONDS",
      .help = "also solve the whole as Tensat's integer program, with order constraints where there are cycles, for at "
              "most this time; 0: do not"},
@@ -108,16 +105,14 @@ static void print_best(struct extracting *e)
     struct extraction_budget budget = extraction_standard_budget;
     const struct extraction_answer *a = &e->answer;
     budget.branches = (uint64_t)e->arguments->branches;
-    budget.restarts = (uint64_t)e->arguments->restarts;
-    budget.seed = (uint64_t)e->arguments->seed;
     budget.seconds = e->arguments->seconds;
     budget.is_interrupted = is_interrupted;
     double started = clock_seconds();
     e->n_found = extraction_find_cheapest(&e->problem, &budget, (uint32_t)e->arguments->cheapest, NULL, e->choices,
                                           e->costs, &e->answer);
-    printf("%-18s %12.6g  %.4f s, %s, lower bound %.6g; %u nodes after reduction, %lu branches, %lu restarts\n", "best",
-           a->cost, clock_seconds() - started, extraction_end_text(a->end), a->bound, a->reduced_nodes,
-           (unsigned long)a->branches, (unsigned long)a->restarts);
+    printf("%-18s %12.6g  %.4f s, %s, lower bound %.6g; %u nodes after reduction, %lu branches\n", "best", a->cost,
+           clock_seconds() - started, extraction_end_text(a->end), a->bound, a->reduced_nodes,
+           (unsigned long)a->branches);
     for (uint32_t i = 1; i < e->n_found; i++)
         printf("%17u. %12.6g\n", i + 1, e->costs[i]);
 }
@@ -186,8 +181,6 @@ int extraction_command(int argc, char **argv)
     struct arguments arguments = {
         .cheapest = 1,
         .branches = (int64_t)extraction_standard_budget.branches,
-        .restarts = (int64_t)extraction_standard_budget.restarts,
-        .seed = (int64_t)extraction_standard_budget.seed,
         .seconds = 60,
     };
     struct error error = {0};

@@ -96,7 +96,7 @@ def print_explorations(arguments):
          "DAG", "best", "bound", "extracting s")
     for model in MODELS:
         for k_multi in (0, 1, 2):
-            found = explore(arguments, model, k_multi=k_multi, cycles=EFFICIENT, restarts=40)
+            found = explore(arguments, model, k_multi=k_multi, cycles=EFFICIENT, branches=1000)
             vanilla = explore(arguments, model, k_multi=k_multi, cycles=VANILLA)
             row(model, k_multi, found["nodes"], found["classes"], found["rounds"], f"{found['cpu']:.2f}",
                 f"{vanilla['cpu']:.2f}", f"{found['prevented']} + {found['filtered']}", f"{1e3 * found['before']:.3f}",

@@ -1,6 +1,6 @@
 // `benchmark_saturation RULES MODEL.onnx [option=value ...]`: what exploring a model's e-graph takes, and what
 // extraction makes of it under made-up costs, as one line of JSON. Options: nodes, rounds, k_multi, threads, cycles (0
-// kept, 1 vanilla, 2 efficient), restarts (0: greedy alone), branches, seconds, fake (1: costs of the fake device, which
+// kept, 1 vanilla, 2 efficient), branches (0: greedy alone), seconds, fake (1: costs of the fake device, which
 // fuses, instead), searches (1: whole searches instead: backtracking, saturation alone, and both), budget (of the former
 // before saturation alone), egraphs (most of them one after the other), egraph_rules (a file; otherwise RULES), matches (of a rule in a round
 // before it is banned; 0: any), form (an enum ilp_form) and program_seconds (more than 0: Tensat's integer program of that
@@ -29,7 +29,7 @@
 #include <time.h>
 
 struct arguments {
-    long nodes, rounds, k_multi, threads, cycles, restarts, branches, seconds, fake, searches, budget, egraphs, form,
+    long nodes, rounds, k_multi, threads, cycles, branches, seconds, fake, searches, budget, egraphs, form,
         program_seconds, matches;
     const char *egraph_rules;
     size_t n_first;       // rules that backtracking has
@@ -41,13 +41,19 @@ static void read_option(struct arguments *a, const char *text)
     const struct {
         const char *name;
         long *value;
-    } known[] = {{"nodes=", &a->nodes},       {"rounds=", &a->rounds},
-                 {"k_multi=", &a->k_multi},   {"threads=", &a->threads},
-                 {"cycles=", &a->cycles},     {"restarts=", &a->restarts},
-                 {"branches=", &a->branches}, {"seconds=", &a->seconds},
-                 {"fake=", &a->fake},         {"searches=", &a->searches},
-                 {"budget=", &a->budget},     {"egraphs=", &a->egraphs},
-                 {"form=", &a->form},         {"program_seconds=", &a->program_seconds},
+    } known[] = {{"nodes=", &a->nodes},
+                 {"rounds=", &a->rounds},
+                 {"k_multi=", &a->k_multi},
+                 {"threads=", &a->threads},
+                 {"cycles=", &a->cycles},
+                 {"branches=", &a->branches},
+                 {"seconds=", &a->seconds},
+                 {"fake=", &a->fake},
+                 {"searches=", &a->searches},
+                 {"budget=", &a->budget},
+                 {"egraphs=", &a->egraphs},
+                 {"form=", &a->form},
+                 {"program_seconds=", &a->program_seconds},
                  {"matches=", &a->matches}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strncmp(text, known[i].name, strlen(known[i].name)) == 0)
@@ -172,11 +178,10 @@ static void extract_all_ways(const struct exploration *x, double cpu, const stru
 {
     struct extraction_budget budget = extraction_standard_budget;
     struct candidates all;
-    budget.restarts = (uint64_t)a->restarts;
     budget.branches = (uint64_t)a->branches;
     budget.seconds = (double)a->seconds;
     double started = cpu_seconds();
-    candidates_find(&all, x->e, cost, a->restarts ? &budget : NULL, outputs, n_outputs);
+    candidates_find(&all, x->e, cost, a->branches ? &budget : NULL, outputs, n_outputs);
     tell(x, cpu, &all, cpu_seconds() - started, cost->graph_seconds(cost->context, g));
     candidates_free(&all);
 }
@@ -234,7 +239,6 @@ int main(int argc, char **argv)
                           .k_multi = 2,
                           .threads = 1,
                           .cycles = CYCLES_EFFICIENT,
-                          .branches = 1000,
                           .matches = exploration_standard_options.most_matches,
                           .egraphs = (long)saturation_standard_options.most_egraphs};
     struct error error = {.code = EXIT_BAD_INPUT};

@@ -147,7 +147,7 @@ def check_damaged():
     damaged = [damage(json.dumps(SHARED).encode(), rng) for _ in range(1000)]
     codes = {DONE: 0, IMPOSSIBLE: 0, BAD_INPUT: 0}
     for i, content in enumerate(damaged[:40]):
-        done = extract(write(content), "--restarts", "2")
+        done = extract(write(content), "--branches", "2")
         expect(done.returncode in codes, f"damaged file {i}: exit code {done.returncode}, {done.stderr}")
         expect(done.returncode != BAD_INPUT or done.stderr.count(b"\n") == 1, f"damaged file {i}: {done.stderr}")
         codes[done.returncode] = codes.get(done.returncode, 0) + 1

@@ -94,7 +94,7 @@ TEST(sharing_counts_once)
 static void check_reduction(const struct extraction_problem *p, const struct selections *all)
 {
     struct reduction r;
-    struct reduction_limits limits = {.is_thorough = p->n_nodes % 2};
+    struct reduction_limits limits = {0};
     uint32_t choice[MAX_SMALL_CLASSES], reduced[MAX_SMALL_CLASSES];
     double cost;
     bool is_possible = reduction_make(p, &limits, &r);
@@ -117,7 +117,7 @@ TEST(reductions_keep_what_can_be_built)
 static void check_reduced_optimum(const struct extraction_problem *p, const struct selections *all)
 {
     struct reduction r;
-    struct reduction_limits limits = {.is_thorough = p->n_nodes % 2};
+    struct reduction_limits limits = {0};
     struct selections of_reduced = {0};
     if (!reduction_make(p, &limits, &r))
         return;
@@ -208,30 +208,15 @@ TEST(the_k_cheapest_are_those_of_trying_all)
     check_problems(small_problem_make_merges, check_cheapest, 19, 300);
 }
 
-// With few branches the restarts have to do it.
-static void check_restarts(const struct extraction_problem *p, const struct selections *all)
-{
-    struct extraction_budget budget = {.branches = 10, .restarts = 20, .patience = 20, .seed = 3};
-    uint32_t choice[MAX_SMALL_CLASSES];
-    double cost;
-    struct extraction_answer answer;
-    assert_int_equal(extraction_find_cheapest(p, &budget, 1, NULL, choice, &cost, &answer), all->list.count > 0);
-    if (!all->list.count)
-        return;
-    assert_true(is_among(all, answer.cost, choice, p->n_classes));
-    assert_true(answer.bound <= least_cost(all));
-    assert_true(answer.end != EXTRACTION_PROVED || answer.cost == least_cost(all));
-}
-
 static bool is_always_interrupted(void *context)
 {
     return true;
 }
 
-// With nothing to be spent, what it began with is what it gives, also where the problem falls into parts.
+// With nothing to be spent, what it began with is what it gives.
 static void check_started(const struct extraction_problem *p, const struct selections *all)
 {
-    struct extraction_budget budget = {.seed = 1};
+    struct extraction_budget budget = {0};
     uint32_t start[MAX_SMALL_CLASSES], choices[K * MAX_SMALL_CLASSES];
     double costs[K];
     struct extraction_answer answer;
@@ -263,18 +248,12 @@ static void check_interrupted(const struct extraction_problem *p, const struct s
     assert_true(is_among(all, answer.cost, choice, p->n_classes));
     assert_true(answer.bound <= least_cost(all));
     assert_true(answer.end == EXTRACTION_INTERRUPTED || answer.cost == least_cost(all));
-    assert_true(answer.branches == 0 && answer.restarts == 0);
+    assert_true(answer.branches == 0);
 }
 
 TEST(an_interrupted_search_has_a_selection)
 {
     check_random_problems(check_interrupted, 21, 1000);
-}
-
-TEST(restarts_give_valid_selections)
-{
-    check_random_problems(check_restarts, 12, 3000);
-    check_problems(small_problem_make_merges, check_restarts, 20, 300);
 }
 
 static void check_program(const struct extraction_problem *p, const struct selections *all, enum ilp_form form)

@@ -16,7 +16,6 @@ static void extract(const struct extraction_problem *p)
     bool is_possible = extraction_greedy_tree(p, choice, &trees);
     FUZZ_REQUIRE(extraction_greedy_dag(p, choice, &dags) == is_possible);
     budget.branches = 10;
-    budget.restarts = 2;
     FUZZ_REQUIRE(extraction_find_cheapest(p, &budget, 1, NULL, choice, &cost, &answer) == is_possible);
     if (is_possible)
         FUZZ_REQUIRE(extraction_settle(p, choice, &best) && best == answer.cost && best <= trees && best <= dags &&

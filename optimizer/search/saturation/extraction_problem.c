@@ -120,19 +120,12 @@ static void keep(struct candidates *c, const struct posing *p, const uint32_t *c
 #define USUAL_NODES 400      // of a problem that gets the whole budget
 #define LARGE_PROBLEM 4000   // nodes: the best extraction is asked under one way of pricing only
 
-static uint64_t scaled(uint64_t amount, uint64_t least, size_t n_nodes)
-{
-    double share = n_nodes > USUAL_NODES ? (double)USUAL_NODES / (double)n_nodes : 1;
-    uint64_t left = (uint64_t)((double)amount * share * sqrt(share));
-    return left > least ? left : least;
-}
-
 // Larger problems have more to do, and each step of it takes longer.
 static struct extraction_budget budget_of(const struct extraction_budget *whole, size_t n_nodes)
 {
     struct extraction_budget b = *whole;
-    b.branches = scaled(b.branches, 0, n_nodes);
-    b.restarts = scaled(b.restarts, 1, n_nodes);
+    double share = n_nodes > USUAL_NODES ? (double)USUAL_NODES / (double)n_nodes : 1;
+    b.branches = (uint64_t)((double)b.branches * share * sqrt(share));
     return b;
 }
 

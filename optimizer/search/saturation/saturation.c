@@ -18,7 +18,7 @@ const struct saturation_options saturation_standard_options = {
                     .most_matches = 1000,
                     .ban = 5,
                     .filtering = CYCLES_EFFICIENT},
-    .extraction = {.branches = 300, .restarts = 4, .patience = 2, .seed = 1},
+    .extraction = {.branches = 300},
     .least_gain = 0.0001,
     .most_egraphs = 20,
     .most_unknown = UINT32_MAX,

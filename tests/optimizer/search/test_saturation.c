@@ -29,7 +29,6 @@ static void saturate(struct fixture *f, const struct cost_model *cost, int64_t b
     saturation.exploration.threads = 1;
     // The right result does not depend on how near to the optimum an extraction comes.
     saturation.extraction.branches = 20;
-    saturation.extraction.restarts = 2;
     saturation.validator = &validator;
     saturation_improve(&f->result, &f->rules, cost, &saturation);
     assert_true(f->result.seconds_after <= before);
