@@ -103,6 +103,7 @@ void tile_print_names(struct text *text, int lanes)
     vector_text_begin(text, lanes);
     for (int i = 0; i < TILE_N_NUMBERS; i++)
         text_printf(text, "#undef %s\n#define %s n[%d]\n", numbers[i], numbers[i], i);
+    text_add(text, "#undef BORDER\n#define BORDER(at, each, laps) ((at) + ((laps) && (at) % (each) == (each) - 1))\n");
 }
 
 static void print_calls(const struct tile_printing *p)
@@ -169,7 +170,7 @@ static void print_fetching(const struct tile_printing *p)
 }
 
 // Parts are of the results where these are even and there are more weights than entries of the source, as each part
-// reads all of the other.
+// reads all of the other. Two groups that overlap are of one part: a BORDER that would be between them is behind both.
 static void print_parts(const struct tile_printing *p)
 {
     const struct tile_definition *d = p->d;
@@ -179,8 +180,10 @@ static void print_parts(const struct tile_printing *p)
         "I is_even = GROUPS %% parts == 0 && (has_more_weights || all < 16 * parts);\n"
         "I is_by_tiles = !(is_even && has_more_weights) && (all %% parts == 0 || (all >= 4 * parts && !is_even));\n"
         "I begin = is_by_tiles ? all * part / parts : 0, end = is_by_tiles ? all * (part + 1) / parts : all;\n"
-        "I g0 = is_by_tiles ? 0 : GROUPS * part / parts, g1 = is_by_tiles ? GROUPS : GROUPS * (part + 1) / parts;\n",
-        (long long)(d->window.kernel[0] * d->window.kernel[1]), p->s->pixels);
+        "I laps = GROUPS_EACH * %d * LANES > RESULTS;\n"
+        "I g0 = is_by_tiles ? 0 : BORDER(GROUPS * part / parts, GROUPS_EACH, laps);\n"
+        "I g1 = is_by_tiles ? GROUPS : BORDER(GROUPS * (part + 1) / parts, GROUPS_EACH, laps);\n",
+        (long long)(d->window.kernel[0] * d->window.kernel[1]), p->s->pixels, p->k.is_short ? 0 : p->s->vectors);
 }
 
 static void print_run(const struct tile_printing *p)

@@ -8,6 +8,7 @@
 #include "core/text/text.h"
 #include "tests/backends/elsewhere.h"
 #include "tests/backends/machines.h"
+#include "tests/backends/parts.h"
 #include "tests/support/check.h"
 #include <math.h>
 #include <string.h>
@@ -117,10 +118,13 @@ static bool trial_init(struct trial *t, const struct machine *m, const struct si
 static void run_kernel(struct trial *t, attention_run_fn *run, int parts, float *y)
 {
     const float *none[1] = {NULL}, *const * operands[] = {none, none};
+    struct parts p = parts_begin(y, (size_t)(t->sizes.products * t->sizes.rows * t->sizes.depth));
     for (int part = 0; part < parts; part++) {
         float *scratch = arena_alloc(&t->arena, attention_scratch_floats(&t->d) * sizeof *scratch, 64);
         run(t->q, t->k, t->v, y, operands, (const int64_t *const *)t->lists, scratch, part, parts);
+        parts_next(&p);
     }
+    parts_end(&p);
 }
 
 static void expect_trial(struct programs *service, struct trial *t)

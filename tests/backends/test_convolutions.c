@@ -8,6 +8,7 @@
 #include "tests/backends/elsewhere.h"
 #include "tests/backends/images.h"
 #include "tests/backends/machines.h"
+#include "tests/backends/parts.h"
 #include "tests/support/check.h"
 
 // relu(own relu(sum) + bias + residual) * residual, or parts of it.
@@ -192,11 +193,13 @@ static void run_kernel(struct programs *service, const struct trial *t, struct v
     const float *operands[3] = {NULL, v->bias, v->residual};
     print(&text, t);
     find_run(service, &text, &run);
-    for (int64_t i = 0; i < v->n_y; i++)
-        v->y[i] = NAN;
     v->y[v->n_y] = 77;
-    for (int part = 0; part < t->parts; part++)
+    struct parts parts = parts_begin(v->y, (size_t)v->n_y);
+    for (int part = 0; part < t->parts; part++) {
         run(v->x, v->packed, v->y, operands, v->scratch + (size_t)part * scratch_floats(t), numbers, part, t->parts);
+        parts_next(&parts);
+    }
+    parts_end(&parts);
     assert_true(v->y[v->n_y] == 77);
 }
 

@@ -9,6 +9,7 @@
 #include "tests/backends/elsewhere.h"
 #include "tests/backends/images.h"
 #include "tests/backends/machines.h"
+#include "tests/backends/parts.h"
 #include "tests/support/check.h"
 #include <math.h>
 #include <string.h>
@@ -25,7 +26,7 @@ struct chain_trial {
     struct chain_definition d;
     struct loop epilogues[CHAIN_STAGES];
     struct tile_image operands[CHAIN_STAGES][2];
-    float *w[CHAIN_STAGES], *packed[CHAIN_STAGES], *bias[CHAIN_STAGES], *x, *y, *scratch;
+    float *w[CHAIN_STAGES], *packed[CHAIN_STAGES], *bias[CHAIN_STAGES], *scale[CHAIN_STAGES], *x, *y, *scratch;
     const float *addresses[CHAIN_STAGES][2];
     int64_t *numbers[CHAIN_STAGES + 1];
     size_t n_numbers[CHAIN_STAGES + 1];
@@ -58,21 +59,52 @@ static struct tile_definition one_pixel(const struct tile_definition *like, int6
                                     .window.dilation = {1, 1}};
 }
 
-static enum layout_of_image random_layout(int64_t channels, int64_t lanes, struct random *random)
+// A window whose results are as many as another stage reads.
+static void choose_window_before(struct tile_definition *d, int i, struct random *random)
 {
-    return channels % lanes == 0 && random_below(random, 2) ? BLOCKS : LAST;
+    int64_t *size = i ? &d->width : &d->height, result = i ? d->result_width : d->result_height;
+    d->window.kernel[i] = one_to(random, 3);
+    d->window.stride[i] = one_to(random, 2);
+    d->window.dilation[i] = one_to(random, 2);
+    d->window.pad[i] = (int64_t)random_below(random, 3);
+    *size = (result - 1) * d->window.stride[i] + (d->window.kernel[i] - 1) * d->window.dilation[i] + 1 -
+            d->window.pad[i] - (int64_t)random_below(random, 3);
+    *size = *size < 1 ? 1 : *size;
+}
+
+static enum layout_of_image random_layout(int64_t channels, int64_t lanes, bool may_be_rows, struct random *random)
+{
+    bool is_other = random_below(random, 2);
+    return is_other && channels % lanes == 0 ? BLOCKS : is_other && may_be_rows ? ROWS : LAST;
+}
+
+static int first_stage(const struct chain_trial *t)
+{
+    return t->d.has[CHAIN_FIRST] ? CHAIN_FIRST : CHAIN_MIDDLE;
+}
+
+static int last_stage(const struct chain_trial *t)
+{
+    return t->d.has[CHAIN_LAST] ? CHAIN_LAST : t->d.has[CHAIN_MIDDLE] ? CHAIN_MIDDLE : CHAIN_FIRST;
 }
 
 static void choose_images(struct chain_trial *t, struct random *random)
 {
-    struct tile_definition *s = t->d.stages, *m = &s[CHAIN_MIDDLE];
-    struct tile_definition *first = t->d.has[CHAIN_FIRST] ? &s[CHAIN_FIRST] : m;
-    struct tile_definition *last = t->d.has[CHAIN_LAST] ? &s[CHAIN_LAST] : m;
-    int64_t from = first->groups * first->channels, to = last->groups * last->results;
-    first->source = image_of(random_layout(from, m->lanes, random), m->lanes, from, first->height, first->width);
-    last->target = image_of(random_layout(to, m->lanes, random), m->lanes, to, last->result_height, last->result_width);
+    struct tile_definition *first = &t->d.stages[first_stage(t)], *last = &t->d.stages[last_stage(t)];
+    int64_t from = first->groups * first->channels, to = last->groups * last->results, lanes = first->lanes;
+    bool is_dense = t->d.has[CHAIN_FIRST];
+    first->source = image_of(random_layout(from, lanes, is_dense, random), lanes, from, first->height, first->width);
+    last->target =
+        image_of(random_layout(to, lanes, false, random), lanes, to, last->result_height, last->result_width);
     t->n_x = source_entries(first);
     t->n_y = target_entries(last);
+}
+
+// Numbers that channels are multiplied by, for each image, or the same for all.
+static void choose_scale(struct tile_definition *d, struct random *random)
+{
+    d->reading.is_scaled = random_below(random, 2);
+    d->reading.scale_image = random_below(random, 2) ? d->channels : 0;
 }
 
 static void choose_stages(struct chain_trial *t, const struct machine *machine, struct random *random)
@@ -88,10 +120,16 @@ static void choose_stages(struct chain_trial *t, const struct machine *machine, 
     s[CHAIN_FIRST] = one_pixel(m, one_to(random, most), m->groups, m->height, m->width);
     s[CHAIN_LAST] = one_pixel(m, m->groups, machine->lanes + (int64_t)random_below(random, (uint64_t)most),
                               m->result_height, m->result_width);
-    uint64_t which = random_below(random, 3);
+    uint64_t which = random_below(random, 4);
     t->d.has[CHAIN_FIRST] = which != 1;
-    t->d.has[CHAIN_MIDDLE] = true;
-    t->d.has[CHAIN_LAST] = which != 2;
+    t->d.has[CHAIN_MIDDLE] = which != 3;
+    t->d.has[CHAIN_LAST] = which < 2;
+    t->d.most_vectors = random_below(random, 2) ? 2 : 0;
+    if (random_below(random, 2))
+        for (int i = 0; i < 2; i++)
+            choose_window_before(&s[CHAIN_FIRST], i, random);
+    choose_scale(&s[CHAIN_FIRST], random);
+    choose_scale(&s[CHAIN_LAST], random);
     for (int i = 0; i < CHAIN_STAGES; i++) {
         s[i].epilogue.has_relu = random_below(random, 2);
         t->operands[i][1] = (struct tile_image){0, machine->lanes, 0, 0, 1};
@@ -111,9 +149,15 @@ static void choose_stages(struct chain_trial *t, const struct machine *machine, 
 static double *stage_of(struct chain_trial *t, int stage, const double *from)
 {
     const struct tile_definition *d = &t->d.stages[stage];
+    int64_t pixels = d->height * d->width, channels = d->groups * d->channels;
+    double *scaled = arena_array(&t->arena, double, (size_t)source_entries(d));
     double *to = arena_array(&t->arena, double, (size_t)target_entries(d));
+    for (int64_t i = 0; i < source_entries(d); i++) {
+        int64_t c = i / pixels % channels, n = i / pixels / channels;
+        scaled[i] = from[i] * (d->reading.is_scaled ? t->scale[stage][n * d->reading.scale_image + c] : 1);
+    }
     for (int64_t i = 0; i < target_entries(d); i++) {
-        double size, sum = sum_at(d, from, t->w[stage], i, &size);
+        double size, sum = sum_at(d, scaled, t->w[stage], i, &size);
         sum = d->epilogue.has_relu ? fmax(0, sum) : sum;
         to[i] = d->epilogue.loop ? fmax(0, sum + t->bias[stage][result_of(d, i)]) : sum;
         t->largest = fmax(t->largest, size);
@@ -123,8 +167,7 @@ static double *stage_of(struct chain_trial *t, int stage, const double *from)
 
 static void compute_wanted(struct chain_trial *t)
 {
-    const struct tile_definition *first = &t->d.stages[t->d.has[CHAIN_FIRST] ? CHAIN_FIRST : CHAIN_MIDDLE];
-    const struct tile_definition *last = &t->d.stages[t->d.has[CHAIN_LAST] ? CHAIN_LAST : CHAIN_MIDDLE];
+    const struct tile_definition *first = &t->d.stages[first_stage(t)], *last = &t->d.stages[last_stage(t)];
     double *values = arena_array(&t->arena, double, (size_t)t->n_x);
     for (int64_t i = 0; i < t->n_x; i++)
         values[i] = t->x[place_in_source(first, i)];
@@ -138,8 +181,9 @@ static void compute_wanted(struct chain_trial *t)
 
 static void give_values(struct chain_trial *t, struct random *random)
 {
-    t->x = random_floats(&t->arena, t->n_x, random);
-    t->y = random_floats(&t->arena, t->n_y, random);
+    int misplaced = (int)random_below(random, 16);   // entries behind a multiple of 64 bytes
+    t->x = random_floats(&t->arena, t->n_x + 16, random) + misplaced;
+    t->y = random_floats(&t->arena, t->n_y + 16, random) + 15 - misplaced;
     for (int i = 0; i < CHAIN_STAGES; i++) {
         const struct tile_definition *d = &t->d.stages[i];
         if (!t->d.has[i])
@@ -148,11 +192,13 @@ static void give_values(struct chain_trial *t, struct random *random)
         const int64_t strides[4] = {weights_of_result(d), each, d->window.kernel[1], 1};
         t->w[i] = random_floats(&t->arena, all_weights(d), random);
         t->bias[i] = random_floats(&t->arena, d->groups * d->results, random);
+        t->scale[i] = random_floats(&t->arena, d->images * d->channels, random);
         t->packed[i] = random_floats(&t->arena, (int64_t)tile_weights_floats(d, &t->d.schedules[i]), random);
         tile_pack(d, &t->d.schedules[i], t->w[i], strides, t->packed[i], 0, tile_weight_groups(d, &t->d.schedules[i]));
         t->n_numbers[i] = tile_n_numbers(d, &t->d.schedules[i]);
         t->numbers[i] = arena_array(&t->arena, int64_t, t->n_numbers[i]);
         tile_list_numbers(d, &t->d.schedules[i], t->numbers[i]);
+        t->addresses[i][0] = t->scale[i];
         t->addresses[i][1] = t->bias[i];
     }
     t->n_numbers[CHAIN_STAGES] = CHAIN_N_NUMBERS;
@@ -182,9 +228,13 @@ static void check_chain(struct programs *service, struct chain_trial *t, struct 
     chain_print(&text, &t->d);
     find_run(service, &text, &run);
     t->y[t->n_y] = 77;
-    for (int part = 0; part < t->parts; part++)
+    struct parts parts = parts_begin(t->y, (size_t)t->n_y);
+    for (int part = 0; part < t->parts; part++) {
         run(t->x, (const float *const *)t->packed, t->y, addresses, (const int64_t *const *)t->numbers, t->scratch,
             part, t->parts);
+        parts_next(&parts);
+    }
+    parts_end(&parts);
     for (int64_t i = 0; i < t->n_y; i++)
         if (!(fabs(t->y[i] - t->wanted[i]) <= ALLOWED * (1 + t->largest)))
             fail_msg("entry %d is %.9g for %.9g, of\n%s", (int)i, t->y[i], t->wanted[i], text.chars);
@@ -239,10 +289,13 @@ static void add_chain(struct elsewhere *e, struct chain_trial *t, struct random 
         add_floats(e, name.chars, t->packed[i], t->d.has[i] ? tile_weights_floats(d, &t->d.schedules[i]) : 0);
         name.chars[0] = 'b';
         add_floats(e, name.chars, t->bias[i], t->d.has[i] ? (size_t)(d->groups * d->results) : 0);
+        name.chars[0] = 's';
+        add_floats(e, name.chars, t->scale[i], t->d.has[i] ? (size_t)(d->images * d->channels) : 0);
     }
     elsewhere_end_trial(
         e, (size_t)t->n_y, t->wanted, allowed, chain_scratch_floats(&t->d), t->parts,
-        "const float *const o0[] = {0, NAMED(b0)}, *const o1[] = {0, NAMED(b1)}, *const o2[] = {0, NAMED(b2)};\n"
+        "const float *const o0[] = {NAMED(s0), NAMED(b0)}, *const o1[] = {NAMED(s1), NAMED(b1)};\n"
+        "const float *const o2[] = {NAMED(s2), NAMED(b2)};\n"
         "const float *const *const operands[] = {o0, o1, o2}, *const w[] = {NAMED(w0), NAMED(w1), NAMED(w2)};\n"
         "const I *const numbers_of[] = {NAMED(n0), NAMED(n1), NAMED(n2), NAMED(n3)};\n"
         "NAMED(run)(NAMED(x), w, NAMED(y), operands, numbers_of, NAMED(scratch), part, parts);\n");
@@ -441,8 +494,12 @@ static bool check_loop(struct programs *service, const struct machine *m, struct
         float *z = t->memory[MOST_OPERANDS];
         find_run(service, &text, &run);
         z[t->n_results] = 77;
-        for (int part = 0; part < parts; part++)
+        struct parts p = parts_begin(z, (size_t)t->n_results);
+        for (int part = 0; part < parts; part++) {
             run(addresses, k.numbers.list.items, part, parts);
+            parts_next(&p);
+        }
+        parts_end(&p);
         assert_true(z[t->n_results] == 77);
         for (int64_t i = 0; i < t->n_results; i++) {
             double largest, wanted = value_at(t, i, &largest);

@@ -143,14 +143,16 @@ static void print_operands(struct text *text, const struct attention_definition 
 
 static void print_run(struct text *text, const struct attention_definition *d)
 {
-    text_printf(text,
-                "void NAMED(run)(const float *q, const float *k, const float *v, float *y, const float *const *const "
-                "*operands, const I *const *lists, float *scratch, int part, int parts)\n{\n"
-                "const I *own = lists[%d];\nfloat *s = scratch + AT_S;\nI packed = -1;\n"
-                "for (I u = PRODUCTS * BLOCKS * part / parts; u < PRODUCTS * BLOCKS * (part + 1) / parts; u++) {\n"
-                "I product = u / BLOCKS, row = u %% BLOCKS * BLOCK;\nconst I *at = lists[%d] + product * PLACES;\n"
-                "if (row > ALL_ROWS - BLOCK)\nrow = ALL_ROWS - BLOCK;\n",
-                ATTENTION_OWN, ATTENTION_PLACES);
+    text_printf(
+        text,
+        "void NAMED(run)(const float *q, const float *k, const float *v, float *y, const float *const *const "
+        "*operands, const I *const *lists, float *scratch, int part, int parts)\n{\n"
+        "const I *own = lists[%d];\nfloat *s = scratch + AT_S;\nI packed = -1, laps = BLOCKS * BLOCK > ALL_ROWS;\n"
+        "I end = BORDER(PRODUCTS * BLOCKS * (part + 1) / parts, BLOCKS, laps);\n"
+        "for (I u = BORDER(PRODUCTS * BLOCKS * part / parts, BLOCKS, laps); u < end; u++) {\n"
+        "I product = u / BLOCKS, row = u %% BLOCKS * BLOCK;\nconst I *at = lists[%d] + product * PLACES;\n"
+        "if (row > ALL_ROWS - BLOCK)\nrow = ALL_ROWS - BLOCK;\n",
+        ATTENTION_OWN, ATTENTION_PLACES);
     text_printf(text,
                 "if (packed != product) {\npacked = product;\n"
                 "NAMED(pack)(k + at[1], scratch, N, K, K_COLUMN, K_ROW, %d * LANES);\n"
