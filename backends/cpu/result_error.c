@@ -175,9 +175,8 @@ static bool define(struct comparing *c, const struct step_request *r)
     c->step.n_loops = 0;
     cpu_tile_weight_distances(&c->step, c->weight_distances);
     return cpu_is_tiled(r->plan, &c->step) && cpu_tile_define_whole(&c->tile, r->backend, r->plan, &c->step, NULL) &&
-           is_in_steps_of_one(&c->tile.definition) && !c->step.operands[1].block &&
-           c->step.operands[0].dtype == DTYPE_F32 && c->step.operands[1].dtype == DTYPE_F32 &&
-           c->step.results[0].dtype == DTYPE_F32;
+           is_in_steps_of_one(&c->tile.definition) && c->step.operands[0].dtype == DTYPE_F32 &&
+           c->step.operands[1].dtype == DTYPE_F32 && c->step.results[0].dtype == DTYPE_F32;
 }
 
 static void give_memory(struct comparing *c, const struct view *v)

@@ -18,6 +18,12 @@ bool cpu_is_tiled(const struct plan *plan, const struct step *step)
     return (is_conv || is_product(step)) && plan_keeps(plan, step->operands[1].memory);
 }
 
+bool cpu_is_mean(const struct plan *plan, const struct step *step)
+{
+    return step->kernel == &cpu_kernel_pool.base && step->results[0].rank == 4 &&
+           operator_find_role(plan->graph->nodes.items[step->node].op, ROLE_PADDING) >= 0;
+}
+
 static bool image_of(int rank, const int64_t *dim, const int64_t *stride, int block, int block_axis, int lanes,
                      bool is_product, struct tile_image *ret_image)
 {
@@ -43,8 +49,10 @@ static bool image_of_view(const struct view *v, int lanes, bool is_product, stru
 static void define_window(struct tile_definition *d, const struct plan *plan, const struct step *step)
 {
     const struct node *n = &plan->graph->nodes.items[step->node];
-    struct onednn_window w = cpu_window_of(n, 2, step->operands[1].dim + 2);
-    d->groups = cpu_attribute_int(n, ROLE_GROUPS);
+    bool is_mean = cpu_is_mean(plan, step);
+    struct onednn_window w =
+        cpu_window_of(n, 2, is_mean ? cpu_attribute(n, ROLE_KERNEL)->ints : step->operands[1].dim + 2);
+    d->groups = is_mean ? step->results[0].dim[1] : cpu_attribute_int(n, ROLE_GROUPS);
     for (int i = 0; i < 2; i++) {
         d->window.kernel[i] = w.kernel[i];
         d->window.stride[i] = w.stride[i];
@@ -116,6 +124,42 @@ bool cpu_tile_define_epilogue(struct tile_step *s, const struct step *step, stru
     return false;
 }
 
+// Entries of a window that lie within the image on an axis, or all.
+static int64_t count_entries(const struct tile_definition *d, int axis, int64_t result, bool do_all_count)
+{
+    int64_t first = result * d->window.stride[axis] - d->window.pad[axis], n = 0;
+    for (int64_t i = 0; i < d->window.kernel[axis]; i++) {
+        int64_t at = first + i * d->window.dilation[axis];
+        n += do_all_count || (at >= 0 && at < (axis ? d->width : d->height));
+    }
+    return n;
+}
+
+static void divide_by_counts(struct tile_step *s, bool do_all_count, struct arena *arena)
+{
+    static const struct loop_access operands[] = {{.dtype = DTYPE_F32}, {.dtype = DTYPE_F32}};
+    static const struct loop_result result = {VALUE_OF_INSTRUCTION, {.dtype = DTYPE_F32}};
+    static const struct instruction product = {.kind = INSTRUCTION_APPLY, .fn = FN_MUL, .a = 0, .b = 1};
+    static const struct loop by_share = {.rank = 4,
+                                         .n_operands = 2,
+                                         .n_instructions = 1,
+                                         .n_results = 1,
+                                         .operands = (struct loop_access *)operands,
+                                         .instructions = (struct instruction *)&product,
+                                         .results = (struct loop_result *)&result};
+    struct tile_definition *d = &s->definition;
+    float *shares = arena_array(arena, float, d->result_height * d->result_width);
+    for (int64_t i = 0; i < d->result_height * d->result_width; i++)
+        shares[i] = 1 / (float)(count_entries(d, 0, i / d->result_width, do_all_count) *
+                                count_entries(d, 1, i % d->result_width, do_all_count));
+    s->operands = arena_array(arena, struct tile_image, 2);
+    s->operands[1] = (struct tile_image){.row = d->result_width, .pixel = 1};
+    s->addresses = arena_array(arena, const float *, 2);
+    s->addresses[1] = shares;
+    d->epilogue.operands = s->operands;
+    d->epilogue.loop = &by_share;
+}
+
 // --- one row of all --------------------------------------------------------------------------------------------------
 
 static bool are_rows_one(const struct tile_definition *d)
@@ -149,9 +193,13 @@ static void join_rows(struct tile_definition *d)
 bool cpu_tile_define_whole(struct tile_step *s, const struct cpu_backend *b, const struct plan *plan,
                            const struct step *step, struct arena *arena)
 {
-    if (!cpu_tile_define(s, b, plan, step))
+    bool is_mean = cpu_is_mean(plan, step);
+    if ((!is_mean && step->operands[CPU_PACKED_OPERAND].block) || !cpu_tile_define(s, b, plan, step))
         return false;
-    cpu_tile_define_epilogue(s, step, arena);
+    if (is_mean)
+        divide_by_counts(s, cpu_attribute_int(&plan->graph->nodes.items[step->node], ROLE_PADDING) != 0, arena);
+    else
+        cpu_tile_define_epilogue(s, step, arena);
     join_rows(&s->definition);
     return true;
 }

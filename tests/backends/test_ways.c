@@ -373,6 +373,41 @@ TEST(products_of_many_channels_have_tiles)
     backend_close(b);
 }
 
+// Images in blocks and with channels last, channels that fill no vectors, windows that lie outside, as a part.
+TEST(means_of_windows_have_tiles)
+{
+#define MEAN(shape, attributes)                                                                                        \
+    "(graph (let x (input 0) (f32 " shape ")) (let r (relu x)) (let a (poolavg " attributes " r)) "                    \
+    "(let z (sigmoid a)) (output z))"
+    static const struct {
+        enum layout layout;
+        const char *graph;
+    } means[] = {
+        {LAYOUT_CHANNELS_LAST, MEAN("2 40 11 9", ":kernel 3 3 :stride 1 1 :pad 1 1 1 1")},
+        {LAYOUT_CHANNELS_LAST, MEAN("1 17 11 9", ":kernel 3 2 :stride 2 1 :pad 1 0 2 1 :padding counted")},
+        {LAYOUT_BLOCKS_OF_16, MEAN("2 32 11 9", ":kernel 3 5 :stride 2 2 :pad 1 2 0 2")},
+        {LAYOUT_BLOCKS_OF_16, MEAN("1 16 7 7", ":kernel 7 7 :stride 1 1 :pad 0 0 0 0 :padding counted")},
+        {LAYOUT_CHANNELS_LAST,
+         "(graph (let x (input 0) (f32 1 32 8 8)) (let w (weight 0) (f32 32 32 1 1)) (let b (conv x w))"
+         "(let a (poolavg :kernel 3 3 :stride 1 1 :pad 1 1 1 1 x)) (let c (concat 1 a b)) (let z (relu c)) (output "
+         "z))"},
+    };
+    struct backend *b = open_device(2, 0);
+    for (size_t i = 0; i < COUNT_OF(means); i++) {
+        ARENA(arena);
+        step_choices all = {0};
+        size_t n = 0;
+        GRAPH(g, &arena, means[i].graph);
+        list_all(b, &g, same_layouts(&g, &arena, means[i].layout), &arena, add_choices, &all);
+        for (size_t k = 0; k < all.count; k++)
+            n += strncmp(all.items[k].step, "pool ", strlen("pool ")) == 0;
+        assert_true(n > 0);
+        assert_true(check_all_ways(b, means[i].graph, means[i].layout, add_choices, 5 + i) >= n);
+        vec_free(&all);
+    }
+    backend_close(b);
+}
+
 // --- results in their place in a concatenation -----------------------------------------------------------------------
 
 static size_t count_concatenating(struct backend *b, const struct graph *g, const uint8_t *layouts, struct arena *arena)

@@ -10,6 +10,11 @@
 #include "core/text/text.h"
 #include <string.h>
 
+static bool takes(const struct plan *plan, const struct step *step)
+{
+    return cpu_is_tiled(plan, step) || cpu_is_mean(plan, step);
+}
+
 // --- schedules -------------------------------------------------------------------------------------------------------
 
 static bool narrow_as_scheduled(struct tile_step *s)
@@ -105,8 +110,10 @@ static bool give_weights(struct tile_kernel *k, const struct step_request *r)
     if (k->weights)
         return true;
     k->weights = arena_alloc(r->arena, bytes, 64);
-    if (!cpu_provide_plain(r))
-        return false;
+    for (size_t i = 0; k->is_mean && i < k->weights_floats; i++)
+        k->weights[i] = 1;
+    if (k->is_mean || !cpu_provide_plain(r))
+        return k->is_mean;
     pack_weights(&k->step, r, k->weights);
     return true;
 }
@@ -125,8 +132,9 @@ static void *prepare(const struct step_request *r)
     const char *schedule = strchr(r->step->way.choice, ' ');
     if (!schedule || !tile_schedule_parse(schedule + 1, &s->schedule) ||
         !cpu_tile_define_whole(s, r->backend, r->plan, r->step, r->arena) || !narrow_as_scheduled(s) ||
-        !tile_suits(&s->definition, &s->schedule) || r->step->operands[CPU_PACKED_OPERAND].block || !find_kernel(k, r))
+        !tile_suits(&s->definition, &s->schedule) || !find_kernel(k, r))
         return NULL;
+    k->is_mean = cpu_is_mean(r->plan, r->step);
     k->behind = s->loop ? NULL : cpu_prepare_behind(r);
     k->weights_floats = tile_weights_floats(&s->definition, &s->schedule);
     return give_weights(k, r) ? k : NULL;
@@ -172,7 +180,7 @@ size_t cpu_tile_weights(const void *state, char **ret_weights)
 
 int cpu_tile_packed_operand(const void *state)
 {
-    return CPU_PACKED_OPERAND;
+    return ((const struct tile_kernel *)state)->is_mean ? -1 : CPU_PACKED_OPERAND;
 }
 
 static bool describe_weights(const void *state, struct packing *ret_packing)
@@ -189,4 +197,4 @@ static const struct cpu_kernel kernel = {
     .packed_operand = cpu_tile_packed_operand,
     .describe_weights = describe_weights,
 };
-const struct cpu_way cpu_way_tile = {"tile", cpu_is_tiled, cpu_tile_list, &kernel, cpu_tile_list_spaces, describe};
+const struct cpu_way cpu_way_tile = {"tile", takes, cpu_tile_list, &kernel, cpu_tile_list_spaces, describe};

@@ -121,7 +121,7 @@ void cpu_tile_list_spaces(const struct cpu_backend *b, const struct plan *plan, 
 {
     ARENA(arena);
     struct tile_step s = {.threads = b->threads};
-    if (step->operands[CPU_PACKED_OPERAND].block || !cpu_tile_define_whole(&s, b, plan, step, &arena))
+    if (!cpu_tile_define_whole(&s, b, plan, step, &arena))
         return;
     add_space(list, &s.definition);
     if (narrow(&s))
