@@ -2,6 +2,7 @@
 #include "optimizer/estimator.h"
 
 #include "backends/backend.h"
+#include "backends/costs/graph_cost.h"
 #include "backends/costs/step_cost.h"
 #include "graph/graph_whole.h"
 
@@ -87,6 +88,15 @@ double estimator_known_seconds(void *context, const struct graph *g)
     e.only_recalls = true;
     e.when_unknown = NAN;
     return estimator_seconds(&e, g);
+}
+
+double estimator_expected_seconds(void *context, const struct graph *g)
+{
+    const struct estimator *e = context;
+    e->backend->policy = e->policy;
+    if (!e->cut->is_needed)
+        backend_expect(e->backend, g);
+    return NAN;
 }
 
 enum layout_policy optimizing_policy_of(enum layout_strategy strategy)

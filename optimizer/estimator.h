@@ -12,6 +12,7 @@ bool estimator_estimate(const struct estimator *e, const struct graph *g, struct
 // The functions of a cost model (search/cost_model.h); the context is an estimator.
 double estimator_seconds(void *context, const struct graph *g);
 double estimator_known_seconds(void *context, const struct graph *g);
+double estimator_expected_seconds(void *context, const struct graph *g);
 // Into o->workers, one for each thread of the search.
 void optimizing_open_estimators(struct optimizing *o);
 void optimizing_close_estimators(struct optimizing *o);

@@ -120,8 +120,10 @@ static void search_with_policy(struct optimizing *o, const struct graph *g, cons
         vec_push(&workers, &o->search.workers.items[i]);
     }
     struct cost_model cost = {estimator_seconds, &own, workers.count, workers.items};
-    if (!o->backend->methods->has_exact_costs)
+    if (!o->backend->methods->has_exact_costs) {
         cost.known_seconds = estimator_known_seconds;
+        cost.expected_seconds = o->search.step_costs ? NULL : estimator_expected_seconds;
+    }
     options.seconds = time_left;
     options.validator = o->search.validator;
     take_turn(&options, turn);

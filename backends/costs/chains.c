@@ -83,6 +83,17 @@ static bool takes_less(void *context, struct backend *b, const struct plan *plan
     return find_seconds(context, b, plan, &chain->joined, &joined) && joined < WORTH_JOINING * apart;
 }
 
+static bool expect(void *context, struct backend *b, const struct plan *plan, const struct plan_chain *chain)
+{
+    step_prices_expect(b, plan, &chain->joined);
+    return false;
+}
+
+void chains_expect(struct backend *b, struct plan *plan)
+{
+    join_by(b, plan, expect, NULL);
+}
+
 bool chains_join(struct backend *b, struct plan *plan, struct error *error)
 {
     struct costing c = {.error = error};

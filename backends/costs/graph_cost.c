@@ -12,6 +12,7 @@
 #include "core/text/error.h"
 #include "core/text/text.h"
 #include <stdlib.h>
+#include <string.h>
 
 static bool make_plan(struct backend *b, const struct graph *g, const uint8_t *layouts, struct arena *arena,
                       struct plan *ret_plan, struct error *error)
@@ -60,6 +61,21 @@ bool backend_estimate(struct backend *b, const struct graph *g, struct estimate 
         is_done = backend_find_layouts(b, g, b->scratch, &layouts, error) &&
                   backend_estimate_with(b, g, layouts, ret_estimate, error);
     return is_done;
+}
+
+// The plans that are priced first, which have most of what is measured.
+void backend_expect(struct backend *b, const struct graph *g)
+{
+    ARENA_MARK(mark, b->scratch);
+    struct error ignored = {0};
+    uint8_t *layouts = arena_array(b->scratch, uint8_t, g->tensors.count + 1);
+    int first = b->policy == LAYOUTS_STANDARD ? LAYOUT_ANY : 0, last = b->policy == LAYOUTS_PLAIN ? first : LAYOUT_ANY;
+    for (int l = first; l <= last; l++) {
+        struct plan plan FREED_BY(plan_free) = {0};
+        memset(layouts, l, g->tensors.count);
+        if (make_plan(b, g, layouts, b->scratch, &plan, &ignored))
+            backend_expect_steps(b, &plan);
+    }
 }
 
 // A plan with its layouts by the policy, and the memory of both.

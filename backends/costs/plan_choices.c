@@ -37,11 +37,19 @@ static void choose_step(struct backend *b, struct plan *plan, struct step *step,
     set_choice(step, plan->arena, known ? least_price(b, known) : NULL);
 }
 
-bool backend_choose_priced(struct backend *b, struct plan *plan, struct estimate *estimate, struct error *error)
+void backend_expect_steps(struct backend *b, const struct plan *plan)
 {
     for (size_t i = 0; i < plan->steps.count; i++)
         if (!plan->steps.items[i].is_constant)
             step_prices_expect(b, plan, &plan->steps.items[i]);
+}
+
+bool backend_choose_priced(struct backend *b, struct plan *plan, struct estimate *estimate, struct error *error)
+{
+    if (!b->measuring.only_recalls) {
+        backend_expect_steps(b, plan);
+        chains_expect(b, plan);
+    }
     bool is_done = chains_join(b, plan, error);
     for (size_t i = 0; is_done && i < plan->steps.count; i++) {
         struct step *step = &plan->steps.items[i];

@@ -15,6 +15,8 @@ void backend_choose(struct backend *b, struct plan *plan);
 // The same, where what is not known is measured; the sum of costs is added to the estimate. False: as of
 // backend_step_cost.
 bool backend_choose_priced(struct backend *b, struct plan *plan, struct estimate *estimate, struct error *error);
+// Says that steps of the plan will be measured soon, where they are not known.
+void backend_expect_steps(struct backend *b, const struct plan *plan);
 // Chooses what is given, but no inexact choices where no error is allowed at all; the other steps run in their standard
 // way. NULL: backend_choose.
 void backend_choose_given(struct backend *b, struct plan *plan, const step_choices *given);

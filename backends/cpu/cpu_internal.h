@@ -58,6 +58,8 @@ struct cpu_kernel {
     void (*free)(void *state);   // NULL: nothing to free
     // Adds its own choices of a step. NULL: the standard way is the only one.
     void (*list)(const struct cpu_backend *b, const struct step *step, choice_list *list);
+    // Adds the text that its choice is compiled from; nothing is prepared. NULL: no choice of its own is.
+    void (*print)(const struct step_request *r, struct text *kernel);
 };
 
 extern const struct cpu_kernel cpu_kernel_loops, cpu_kernel_evaluate, cpu_kernel_conv, cpu_kernel_pool,

@@ -4,6 +4,7 @@
 #include "backends/limits.def"
 #include "backends/planning/plan_memory.h"
 #include "backends/programs/programs.h"
+#include "core/memory/arena.h"
 #include "core/text/text.h"
 #include <math.h>
 #include <string.h>
@@ -56,9 +57,15 @@ bool cpu_describe_choice(const struct backend *b, const struct plan *plan, const
 static void expect_kernel(struct backend *b, const struct plan *plan, const struct step *step,
                           const struct listed_choice *choice)
 {
+    ARENA(arena);
     TEXT(text);
     struct schedule_features ignored;
+    const struct cpu_kernel *own = (const struct cpu_kernel *)step->kernel;
+    struct step chosen = *step;
+    chosen.way.choice = choice->text;
     describe(b, plan, step, choice->text, &ignored, &text);
+    if (own->print)
+        own->print(&(struct step_request){(struct cpu_backend *)b, plan, &chosen, NULL, &arena, NULL}, &text);
     if (text.count)
         programs_expect(((struct cpu_backend *)b)->programs, text.chars);
 }

@@ -15,4 +15,6 @@ struct cost_model {
     void *const *workers;
     // The same as graph_seconds, but NaN where something would have to be measured. NULL: nothing ever has to be.
     double (*known_seconds)(void *context, const struct graph *g);
+    // Says that graph_seconds will be asked for it soon, in the same context; NaN, always. NULL: nobody wants to know.
+    double (*expected_seconds)(void *context, const struct graph *g);
 };

@@ -4,6 +4,7 @@
 #include "backends/backend.h"
 #include "backends/costs/chains.h"
 #include "backends/costs/cost_database.h"
+#include "backends/costs/graph_cost.h"
 #include "backends/costs/layout_policy.h"
 #include "backends/costs/plan_choices.h"
 #include "backends/costs/step_cost.h"
@@ -14,9 +15,11 @@
 #include "backends/planning/plan_chains.h"
 #include "backends/planning/plan_text.h"
 #include "backends/planning/planner.h"
+#include "backends/programs/programs.h"
 #include "tests/backends/check_model.h"
 #include "tests/backends/machines.h"
 #include "tests/support/parse_graph.h"
+#include <dirent.h>
 
 // From 16 channels to 32 to 48, with a window, at 15x14.
 #define RESIDUAL(between, window, attributes, behind, after)                                                           \
@@ -257,6 +260,92 @@ TEST(kernels_are_compiled)
             fail_msg("%s", error.message);
         programs_close(service);
     }
+}
+
+// A cache of kernels of one's own, for a block, and the device that has it.
+struct empty_cache {
+    char folder[64], programs[96];
+    struct backend *b;
+};
+
+static struct empty_cache open_cache(void)
+{
+    struct empty_cache c = {.folder = "/tmp/taso_chains_XXXXXX"};
+    assert_non_null(mkdtemp(c.folder));
+    snprintf(c.programs, sizeof c.programs, "%s/taso/programs", c.folder);
+    setenv("XDG_CACHE_HOME", c.folder, 1);
+    c.b = open_device(1);
+    return c;
+}
+
+static void close_cache(struct empty_cache *c)
+{
+    char command[96];
+    backend_close(c->b);
+    unsetenv("XDG_CACHE_HOME");
+    snprintf(command, sizeof command, "rm -r %s", c->folder);
+    assert_int_equal(system(command), 0);
+}
+
+static size_t count_kernels(const struct empty_cache *c)
+{
+    size_t n = 0;
+    DIR *d = opendir(c->programs);
+    for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d))
+        n += e->d_name[0] != '.';
+    if (d)
+        closedir(d);
+    return n;
+}
+
+static bool generates(const struct empty_cache *c)
+{
+    return programs_have_compiler(((struct cpu_backend *)c->b)->programs);
+}
+
+// The kernels of all chains that a plan may have are compiled at once, and not one by one as they are measured.
+TEST(chains_are_made_ready)
+{
+    const char *const models[] = {chains[0], attentions[0]};
+    struct listed_choice chain = {.text = "chain"};
+    const choice_list among = {.items = &chain, .count = 1};
+    struct empty_cache c FREED_BY(close_cache) = open_cache();
+    for (size_t i = 0; i < COUNT_OF(models); i++) {
+        ARENA(arena);
+        struct plan plan FREED_BY(plan_free) = {0};
+        struct error error = {0};
+        struct plan_chain joined = {.n = 0};
+        GRAPH(g, &arena, models[i]);
+        struct plan_request request =
+            backend_plan_request(c.b, &g, same_layouts(&g, &arena, LAYOUT_CHANNELS_LAST), &arena);
+        assert_true(plan_make(&plan, &request, &error));
+        for (uint32_t last = 0; last < plan.steps.count && !joined.n; last++) {
+            uint32_t middle = plan_find_before(&plan, &c.b->target, last);
+            uint32_t first = middle == NO_STEP ? NO_STEP : plan_find_before(&plan, &c.b->target, middle);
+            if (first != NO_STEP)
+                plan_chain_make(&plan, &c.b->target, 3, (const uint32_t[]){first, middle, last}, &joined);
+        }
+        assert_int_equal(joined.n, 3);
+        c.b->methods->make_ready(c.b, &plan, &joined.joined, &among, true);
+        assert_true(count_kernels(&c) == i + 1 || !generates(&c));
+    }
+}
+
+TEST(what_several_graphs_need_is_compiled_together)
+{
+    static const char *const models[] = {
+        "(graph (let x (input 0) (f32 64 64)) (let y (sigmoid x)) (output y))",
+        "(graph (let x (input 0) (f32 64 64)) (let y (tanh x)) (let z (relu y)) (output z))"};
+    struct empty_cache c FREED_BY(close_cache) = open_cache();
+    ARENA(arena);
+    struct estimate estimate;
+    GRAPH(first, &arena, models[0]);
+    GRAPH(second, &arena, models[1]);
+    backend_expect(c.b, &first);
+    backend_expect(c.b, &second);
+    assert_int_equal(count_kernels(&c), 0);
+    assert_true(backend_estimate(c.b, &first, &estimate, &(struct error){0}));
+    assert_true(count_kernels(&c) == 2 || !generates(&c));
 }
 
 // --- by costs --------------------------------------------------------------------------------------------------------

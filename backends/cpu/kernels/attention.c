@@ -182,6 +182,13 @@ static bool find_kernel(struct cpu_attention *a, const struct step_request *r)
     return cpu_find_kernel(r, text.chars, &a->run);
 }
 
+void cpu_attention_print(const struct step_request *r, struct text *kernel)
+{
+    struct cpu_attention a = {0};
+    if (define(&a, r))
+        attention_print(kernel, &a.definition);
+}
+
 static void list_all(struct cpu_attention *a, const struct step_request *r)
 {
     const struct attention_definition *d = &a->definition;

@@ -3,10 +3,12 @@
 #include "backends/cpu/cpu_internal.h"
 
 struct cpu_attention;
+struct text;
 
 // May they be neighbours in such a chain?
 bool cpu_is_part_of_attention(const struct plan *plan, const struct step *first, const struct step *second);
 bool cpu_is_attention(const struct step *joined);
+void cpu_attention_print(const struct step_request *r, struct text *kernel);   // nothing, if it is not of this form
 // NULL: not of this form, or nothing can be generated.
 struct cpu_attention *cpu_attention_prepare(const struct step_request *r);
 size_t cpu_attention_scratch_bytes(const struct cpu_attention *a);

@@ -295,6 +295,15 @@ static bool find_kernel(struct chain_kernel *c, const struct step_request *r)
     return cpu_find_kernel(r, text.chars, &c->run);
 }
 
+static void print(const struct step_request *r, struct text *kernel)
+{
+    struct chain_kernel c = {0};
+    if (cpu_is_attention(r->step))
+        cpu_attention_print(r, kernel);
+    else if (define(&c, r))
+        chain_print(kernel, &c.definition);
+}
+
 static size_t weight_floats(const struct chain_definition *d, int stage)
 {
     size_t floats = d->has[stage] ? tile_weights_floats(&d->stages[stage], &d->schedules[stage]) : 0;
@@ -435,4 +444,5 @@ const struct cpu_kernel cpu_kernel_chain = {
     .weights = weights,
     .free = free_chain,
     .list = list_choices,
+    .print = print,
 };

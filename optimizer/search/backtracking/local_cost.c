@@ -398,10 +398,7 @@ struct price scribe_price(struct scribe *s, const struct rewrite *r, const struc
     copy_members(&locality);
     if (isnan(before))
         before = seconds_of_graph(s, &local, cost, context);
-    struct price price = {before, isinf(before) ? INFINITY : NAN};
-    if (isfinite(before))
-        price.change = seconds_after(&locality, cost, context) - before;
-    return price;
+    return (struct price){before, isinf(before) ? INFINITY : seconds_after(&locality, cost, context) - before};
 }
 
 struct attempt attempt_begin(const struct match *m, struct graph *g, struct arena *scratch)

@@ -147,6 +147,16 @@ static bool note_price(struct batch *b, struct batch_entry *e)
     return true;
 }
 
+// Matches that nobody could price are about to be measured.
+static void expect_entries(struct batch *b)
+{
+    struct cost_model expecting = *b->pricer->cost;
+    expecting.graph_seconds = expecting.expected_seconds;
+    for (size_t i = 0; expecting.expected_seconds && !is_late(b) && i < b->n_entries; i++)
+        if (b->entries[i].outcome == OUTCOME_PRICED && !is_known(b->entries[i].price) && !b->entries[i].is_repeated)
+            price_entry(b, &b->workers[0], &b->entries[i], &expecting, false);
+}
+
 struct turn {
     double flops;   // of what the entry would replace
     struct batch_entry *entry;
@@ -195,6 +205,7 @@ static void visit_entries(struct batch *b)
 static void flush(struct batch *b)
 {
     thread_pool_share(b->team, b->n_entries, price_entry_by, b);
+    expect_entries(b);
     visit_entries(b);
     b->n_entries = 0;
     memo_free(&b->firsts);

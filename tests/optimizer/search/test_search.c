@@ -96,28 +96,41 @@ TEST(keeps_the_values_of_random_graphs)
 
 struct forgetful {
     uint64_t seed;
-    bool is_forgetful;   // knows two graphs of three
+    bool is_forgetful;        // knows two graphs of three
+    VEC(uint64_t) expected;   // graphs that it was told of,
+    size_t n_asked, n_told;   // and those that only it knows: that it was asked for, and told of before
 };
 
 static double seconds_if_known(void *context, const struct graph *g)
 {
     struct forgetful *f = context;
-    if (f->is_forgetful && graph_key(g) % 3 == 0)
+    bool is_hard = graph_key(g) % 3 == 0;
+    if (f->is_forgetful && is_hard)
         return NAN;
+    f->n_asked += is_hard;
+    f->n_told += is_hard && ANY(size_t, i, f->expected.count, f->expected.items[i] == graph_key(g));
     return seconds_at_random_prices(&f->seed, g);
 }
 
+static double expect_graph(void *context, const struct graph *g)
+{
+    vec_push(&((struct forgetful *)context)->expected, graph_key(g));
+    return NAN;
+}
+
 // Everything that the search tells but the time it took.
-static void search_on_threads(uint64_t seed, size_t n_workers, bool is_forgetful, struct text *ret_text)
+static void search_on_threads(uint64_t seed, size_t n_workers, bool is_forgetful, struct forgetful *ret_main,
+                              struct text *ret_text)
 {
     struct random random = random_seed(seed);
-    struct forgetful main = {.seed = seed}, others[4];
+    struct forgetful others[4];
     void *workers[4];
     for (size_t i = 0; i < COUNT_OF(others); i++) {
-        others[i] = (struct forgetful){seed, is_forgetful};
+        others[i] = (struct forgetful){.seed = seed, .is_forgetful = is_forgetful};
         workers[i] = &others[i];
     }
-    struct cost_model cost = {seconds_if_known, &main, n_workers, workers};
+    struct cost_model cost = {seconds_if_known, ret_main, n_workers, workers, .expected_seconds = expect_graph};
+    *ret_main = (struct forgetful){.seed = seed};
     struct search_options options = search_standard_options;
     FIXTURE(&f, "(graph)");
     options.budget = 40;
@@ -134,17 +147,24 @@ static void search_on_threads(uint64_t seed, size_t n_workers, bool is_forgetful
 
 TEST(threads_change_nothing)
 {
+    size_t n_asked = 0, n_told = 0;
     for (uint64_t seed = 1; seed <= 12; seed++) {
         struct text alone = {0}, together = {0};
-        search_on_threads(seed, 0, false, &alone);
+        struct forgetful main;
+        search_on_threads(seed, 0, false, &main, &alone);
+        assert_int_equal(main.expected.count, 0);   // all is known as soon as it is asked for
         for (size_t n = 1; n <= 4; n++) {
-            search_on_threads(seed, n, n % 2 == 0, &together);
+            search_on_threads(seed, n, n % 2 == 0, &main, &together);
             assert_string_equal(alone.chars, together.chars);
             text_clear(&together);
+            n_asked += n % 2 == 0 ? main.n_asked : 0;
+            n_told += n % 2 == 0 ? main.n_told : 0;
+            vec_free(&main.expected);
         }
         text_free(&alone);
         text_free(&together);
     }
+    assert_true(n_asked > 0 && 2 * n_told > n_asked);
 }
 
 // ((x + w) + tanh x) + v, twenty times over: that w + v can be known before the graph runs shows only after a step that
