@@ -7,6 +7,27 @@ bool make_elementwise(struct making *m, const struct row *row)
     return true;
 }
 
+// Is it the square of the tensor, and read by nobody else?
+static bool is_own_square(const struct making *m, tensor_id square, tensor_id of)
+{
+    const struct graph *g = m->x->graph;
+    const struct node *n = graph_producer(g, square);
+    const tensor_id *inputs = g->edges.items + n->first_input;
+    return n->op->id == OP_EWMUL && m->x->wanted.uses[square] == 1 && inputs[0] == of && inputs[1] == of;
+}
+
+// A cube is a power again, as import takes it apart: runtimes know the tanh form of gelu by that.
+bool make_product(struct making *m, const struct row *row)
+{
+    enum dtype dtype = output_type(m)->dtype;
+    for (int i = 0; i < 2 && (dtype == DTYPE_F32 || dtype == DTYPE_F64); i++)
+        if (is_own_square(m, m->inputs[1 - i], m->inputs[i])) {
+            emit(m->x, "Pow", 2, (const char *[]){input_name(m, i), real_initializer(m->x, dtype, 3)}, m->output);
+            return true;
+        }
+    return make_elementwise(m, row);
+}
+
 // Runtimes do this in floating point, which does not hold large integers of 64 bits.
 bool make_fmod(struct making *m, const struct row *row)
 {
