@@ -1,8 +1,8 @@
 """Derivation at the products and convolutions of a model: `derived.py TASO-OPT TASO-RUN [TEST...]`.
 
 Discoveries enter the search as rules: the fake device, whose costs are computed, takes one for a transposed convolution;
-what is written for our own executor computes what the model does, and so do what is written as ONNX, of ONNX's own
-operators, and one product of what were two convolutions of one image.
+what is written for our own executor computes what the model does, and so does what is written as ONNX, of ONNX's own
+operators. Two convolutions of one image become products of one view of it.
 """
 import json
 import os
@@ -14,6 +14,7 @@ import tempfile
 import unittest
 
 import numpy
+import onnx
 from small_models import session_of, small_model
 
 OPT, RUN = sys.argv[1:3]
@@ -129,6 +130,16 @@ class Derived(unittest.TestCase):
         ways = [self.optimize("phases", "--quiet", "--derive", "--device", "fake", "--layout", way) for way in ("standard", "joint")]
         self.assertEqual(*(way["rules_applied"] for way in ways))
         self.assertAlmostEqual(*(way["estimated_seconds_after"] for way in ways))
+
+    def test_multiplies_one_view_for_two_convolutions(self):
+        """Of 3x3 and 1x1 of one image: products of the same tensor, which rules merge where that pays."""
+        small_model(self.folder / "beside.onnx", """(float[1,512,7,7] x) => (float[1,512,7,7] y, float[1,512,7,7] z)
+            { y = Conv<pads = [1, 1, 1, 1]>(x, k) z = Conv(x, l) }""", k=(512, 512, 3, 3), l=(512, 512, 1, 1))
+        self.optimize("beside", "-o", self.folder / "beside-fast.onnx", "--quiet", "--derive", "--device", "fake", "--no-measure")
+        nodes = onnx.load(self.folder / "beside-fast.onnx").graph.node
+        products = [node for node in nodes if node.op_type == "MatMul"]
+        self.assertFalse(any(node.op_type == "Conv" for node in nodes))
+        self.assertEqual((len(products), len({node.input[1] for node in products})), (2, 1))
 
     def test_computes_what_the_model_does(self):
         for name in MODELS:
