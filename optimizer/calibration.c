@@ -176,9 +176,13 @@ static bool profile_contender(struct contenders *f, size_t number, bool *ret_is_
     return is_done;
 }
 
-// Gives the largest change of an estimate, as a share of it. Where that is not worth another search costs stay those
-// that this one was done from: the next run, which begins with them, would go another way, and measure what it meets.
-static double adopt_notes(struct contenders *f)
+bool calibration_keeps_costs(double change, bool may_search_again)
+{
+    return change < (may_search_again ? ENOUGH_AGREEMENT : ENOUGH_IN_THE_END);
+}
+
+// Gives the largest change of an estimate, as a share of it.
+static double adopt_notes(struct contenders *f, bool may_search_again)
 {
     struct optimizing *o = f->o;
     size_t n = f->all.count, n_corrections = o->report.costs.corrections.count;
@@ -189,14 +193,14 @@ static double adopt_notes(struct contenders *f)
     for (size_t i = 0; i < n; i++)
         if (before[i] > 0)
             most = fmax(most, fabs(contender_estimate(o, &f->all.items[i]) / before[i] - 1));
-    if (most < ENOUGH_AGREEMENT) {
+    if (calibration_keeps_costs(most, may_search_again)) {
         backend_keep_former_costs(o->backend);
         o->report.costs.corrections.count = n_corrections;
     }
     return most;
 }
 
-bool optimizing_calibrate(struct optimizing *o, double *ret_change)
+bool optimizing_calibrate(struct optimizing *o, bool may_search_again, double *ret_change)
 {
     struct contenders f FREED_BY(contenders_close);
     bool is_any = false, is_done = true;
@@ -216,7 +220,7 @@ bool optimizing_calibrate(struct optimizing *o, double *ret_change)
     progress_end(&progress);
     is_done = is_done || optimizing_is_cut(o) || contenders_lacks_room(&f);
     if (is_done && is_any) {
-        *ret_change = adopt_notes(&f);
+        *ret_change = adopt_notes(&f, may_search_again);
         log_info(o->options->log, "%zu costs differ in the models; estimates change by up to %.1f %%",
                  o->report.costs.corrections.count, 1e2 * *ret_change);
     }

@@ -365,10 +365,10 @@ static void search_with_workers(struct optimizing *o)
     o->time.remaining.n_searches = ++o->report.found.n_searches;
 }
 
-static bool calibrate(struct optimizing *o, double *ret_change)
+static bool calibrate(struct optimizing *o, bool may_search_again, double *ret_change)
 {
     if (!o->runtime.is_open)
-        return optimizing_calibrate(o, ret_change);
+        return optimizing_calibrate(o, may_search_again, ret_change);
     optimizing_calibrate_in_runtime(o, ret_change);
     return true;
 }
@@ -381,10 +381,11 @@ static bool search_until_costs_agree(struct optimizing *o)
     if (!is_calibrated(o) || interrupt_requested())
         return true;
     for (;;) {
-        if (!calibrate(o, &change))
+        bool may_search_again = o->report.found.n_searches < MOST_SEARCHES;
+        if (!calibrate(o, may_search_again, &change))
             return false;
         struct error error = {0};
-        if (change < ENOUGH_AGREEMENT || o->report.found.n_searches == MOST_SEARCHES || interrupt_requested() ||
+        if (change < ENOUGH_AGREEMENT || !may_search_again || interrupt_requested() ||
             !backend_save_costs(o->backend, &error))
             return true;
         leave(o, find_cheapest(o));
@@ -416,7 +417,7 @@ static bool search_tuned(struct optimizing *o, size_t *ret_best)
         leave(o, find_cheapest(o));
     remaining_time_search_again(&o->time.remaining, "kernels are tuned, and it searches again");
     search_with_workers(o);
-    bool is_done = !is_calibrated(o) || interrupt_requested() || calibrate(o, &change);
+    bool is_done = !is_calibrated(o) || interrupt_requested() || calibrate(o, true, &change);
     optimizing_tune_passes(o);
     time_limit_enter(&o->time.limit, TIME_TO_TIME);
     is_done = is_done && choose_finalist(o, ret_best);

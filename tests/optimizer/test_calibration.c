@@ -1,4 +1,4 @@
-// Which runs of a model count for the costs of its steps.
+// Which runs of a model count for the costs of its steps, and when these stay as they are.
 #include "optimizer/calibration.h"
 #include "tests/support/check.h"
 
@@ -11,4 +11,11 @@ TEST(runs_are_judged_by_the_shortest_of_all)
     assert_int_equal(calibration_choose_runs(COUNT_OF(sums), sums, is_disturbed, runs), 4);
     assert_memory_equal(runs, ((size_t[]){3, 4, 5, 7}), 4 * sizeof *runs);
     assert_int_equal(calibration_choose_runs(3, sums, is_disturbed, runs), 1);   // the shortest one itself
+}
+
+// A run that ends with costs that no search was done from would leave the next one steps to measure.
+TEST(costs_change_where_a_search_follows)
+{
+    assert_true(calibration_keeps_costs(0.04, true) && !calibration_keeps_costs(0.06, true));
+    assert_true(calibration_keeps_costs(0.15, false) && !calibration_keeps_costs(0.3, false));
 }
