@@ -157,6 +157,7 @@ static void add_graphs(struct tuned_graphs *t)
 static void search(struct tuned_graphs *t)
 {
     struct optimizing *o = t->o;
+    struct error ignored = {0};
     const struct passes_options options = {.n_graphs = t->n,
                                            .graphs = t->all,
                                            .standard_graph = t->n > 1,
@@ -168,8 +169,7 @@ static void search(struct tuned_graphs *t)
     o->results.passes = passes_new(o->backend);
     t->started = clock_seconds();
     progress_start(&t->progress, o->options->progress, "tuning all passes", 100);
-    passes_search(o->results.passes, &options, &o->report.tuned.passes);
-    if (optimizing_is_timed(o))
+    if (passes_search(o->results.passes, &options, &o->report.tuned.passes, &ignored) && optimizing_is_timed(o))
         o->backend->tuned = passes_decisions(o->results.passes);
     progress_end(&t->progress);
 }

@@ -31,10 +31,8 @@
 #define FINGERPRINT_OF_ALL 2
 
 const char *const pass_names[N_TUNED_PASSES] = {"graph", "fusion", "layout", "schedules"};
-static const struct pass_schedule standard_schedule = {
-    2,
-    {{TUNE_BY_EXHAUSTIVE, 0.6, 4, {{PASS_GRAPH, 1}, {PASS_LAYOUT, 1}, {PASS_FUSION, 2}, {PASS_SCHEDULES, 6}}},
-     {TUNE_BY_ANNEALING, 1, 4, {{PASS_GRAPH, 1}, {PASS_LAYOUT, 1}, {PASS_FUSION, 2}, {PASS_SCHEDULES, 6}}}}};
+#define EXPECTED "(graph 1) (layout 1) (fusion 2) (schedules 6)"
+const char *const standard_pass_schedule = "(exhaustive 0.6 by-gain " EXPECTED ") (annealing 1 by-gain " EXPECTED ")";
 
 struct known_graph {
     const struct graph *graph;
@@ -437,18 +435,22 @@ static void forget_graphs(struct passes *p)
     vec_free(&p->graphs);
 }
 
-void passes_search(struct passes *p, const struct passes_options *options, struct passes_report *ret_report)
+bool passes_search(struct passes *p, const struct passes_options *options, struct passes_report *ret_report,
+                   struct error *error)
 {
+    struct pass_schedule schedule;
     struct joint_candidate best = {0};
     struct error ignored = {0};
     enum layout_policy former = p->backend->policy;
     const struct tuned_passes *former_tuned = p->backend->tuned;
+    if (!pass_schedule_parse(&schedule, options->schedule ? options->schedule : standard_pass_schedule, pass_names,
+                             N_TUNED_PASSES, error))
+        return false;
     *ret_report = (struct passes_report){0};
     p->options = options;
     know_graphs(p);
     const struct joint_problem problem = problem_of(p);
-    joint_search(&problem, options->schedule ? options->schedule : &standard_schedule, options->seconds, &best,
-                 &ret_report->joint);
+    joint_search(&problem, &schedule, options->seconds, options->most_steps, &best, &ret_report->joint);
     end_tuning(p);
     ret_report->graph =
         best.of[PASS_GRAPH].settings.count ? best.of[PASS_GRAPH].settings.items[0].value : options->standard_graph;
@@ -457,4 +459,5 @@ void passes_search(struct passes *p, const struct passes_options *options, struc
     forget_graphs(p);
     p->backend->policy = former;
     p->backend->tuned = former_tuned;
+    return true;
 }

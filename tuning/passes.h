@@ -19,14 +19,16 @@ struct passes;
 
 enum { PASS_GRAPH, PASS_FUSION, PASS_LAYOUT, PASS_SCHEDULES, N_TUNED_PASSES };
 extern const char *const pass_names[N_TUNED_PASSES];
+// One value after the other, the heaviest nodes first, then by annealing; each time what gains most.
+extern const char *const standard_pass_schedule;
 
 struct passes_options {
     size_t n_graphs;                     // at least 1: equal ones, that can be planned
     const struct graph *const *graphs;   // outlive the passes
     uint32_t standard_graph;             // that is taken without any search
-    // NULL: one value after the other, the heaviest nodes first, then annealing.
-    const struct pass_schedule *schedule;
+    const char *schedule;                // of passes (pass_schedule.h); NULL: the standard one
     double seconds;
+    size_t most_steps;   // 0: no limit
     uint64_t seed;
     bool has_store;                   // reads and writes ConfStore
     bool learns_nothing;              // of trials of schedules
@@ -42,4 +44,6 @@ struct passes *passes_new(struct backend *b);
 void passes_free(struct passes *p);
 // How any graph is planned by what was found so far: for `tuned` of the backend, as long as the passes are there.
 const struct tuned_passes *passes_decisions(const struct passes *p);
-void passes_search(struct passes *p, const struct passes_options *options, struct passes_report *ret_report);
+// False: the schedule of passes is none.
+bool passes_search(struct passes *p, const struct passes_options *options, struct passes_report *ret_report,
+                   struct error *error);

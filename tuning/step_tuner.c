@@ -176,7 +176,7 @@ struct step_tuner *step_tuner_new(const struct step_tuning *tuning)
     t->best = t->settled = INFINITY;
     t->state.before = t->state.now = INFINITY;
     size_t n = count_suitable(t);
-    if (!n || !find_choice_so_far(t)) {
+    if (!n || (!tuning->is_bridge && !find_choice_so_far(t))) {
         mem_free(t, sizeof *t);
         return NULL;
     }
@@ -241,7 +241,8 @@ struct reuse_node step_tuner_node(struct step_tuner *t)
     return (struct reuse_node){.family = t->space.family,
                                .loops = loops_of(&t->space),
                                .schedules = t->schedules.items,
-                               .n_schedules = t->schedules.count};
+                               .n_schedules = t->schedules.count,
+                               .is_bridge = t->tuning.is_bridge};
 }
 
 void step_tuner_reuse(struct step_tuner *t, struct step_tuner *from)
@@ -425,7 +426,8 @@ static bool time_choice_so_far(struct step_tuner *t, struct error *error)
 bool step_tuner_advance(struct step_tuner *t, size_t n_trials, struct error *error)
 {
     int64_t points[MOST_BATCH];
-    if (!t->is_timed && !time_choice_so_far(t, error))
+    bool is_bridge = t->tuning.is_bridge;
+    if (!t->is_timed && !is_bridge && !time_choice_so_far(t, error))
         return false;
     size_t most = n_trials < MOST_BATCH ? n_trials : MOST_BATCH, n = propose_reuse(t, most, points);
     if (!n)
@@ -434,7 +436,7 @@ bool step_tuner_advance(struct step_tuner *t, size_t n_trials, struct error *err
     t->state.n_fruitless++;
     if (n && !try_points(t, points, n, error))
         return false;
-    if (t->best < t->settled && t->best < t->state.now && !hold_contest(t, error))
+    if (!is_bridge && t->best < t->settled && t->best < t->state.now && !hold_contest(t, error))
         return false;
     if (t->tuning.model)
         cost_model_fit(t->tuning.model);

@@ -1,6 +1,6 @@
 // Steps take turns: the next batch of trials is of the step whose seconds in a run of the model, less for each
-// batch that gained nothing, are the most. A step that is to reuse what is found of another one waits for it, and adds
-// to its urgency.
+// batch that gained nothing, are the most. A step that is to reuse what is found of another one, or of a bridge, waits
+// for it, and adds to its urgency.
 #include "tuning/tune_plan.h"
 
 #include "backends/backend.h"
@@ -11,6 +11,7 @@
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
+#include "tuning/bridges.h"
 #include "tuning/limits.def"
 #include "tuning/saving.h"
 #include "tuning/timings.h"
@@ -22,14 +23,17 @@
 #define BATCH_OF_COMMAND 48
 #define MOST_FRUITLESS 8         // batches, after which a step is left
 #define TRIALS_FROM_NOTHING 24   // after which others may reuse a step's best
+#define MOST_BRIDGES 32
+#define SECONDS_FOR_BRIDGES 20   // of the whole, below which there are none
 
 struct item {   // a space of a step
     struct step_tuner *tuner;
     const struct step *step;
     size_t n_times;   // that it runs in the plan
     uint64_t step_key;
-    int parent;   // whose best schedule it reuses, or TUNED_FROM_NOTHING
+    int parent;   // whose best schedule it reuses, TUNED_FROM_NOTHING, or NOT_TUNED
     bool is_first_done;
+    struct bridge *bridge;   // that the step is of; NULL: the plan
 };
 struct model_of_family {
     char family[16];
@@ -58,7 +62,7 @@ static struct cost_model *model_of(struct plan_tuning *t, const char *family)
     for (size_t i = 0; i < t->models.count; i++)
         if (strcmp(t->models.items[i].family, family) == 0)
             return t->models.items[i].model;
-    own.model = cost_model_new();
+    own.model = cost_model_new(true);
     snprintf(own.family, sizeof own.family, "%s", family);
     vec_push(&t->models, own);
     return own.model;
@@ -75,21 +79,23 @@ static bool add_repetition(struct plan_tuning *t, uint64_t step_key)
     return is_repeated;
 }
 
-static void add_item(struct plan_tuning *t, const struct step *step, uint64_t step_key,
+static bool add_item(struct plan_tuning *t, struct item item, const struct plan *plan,
                      const struct schedule_space *space)
 {
-    struct item item = {.step = step, .n_times = 1, .step_key = step_key, .parent = TUNED_FROM_NOTHING};
+    item.step_key = timings_step_key(t->backend, plan, item.step);
     item.tuner = step_tuner_new(&(struct step_tuning){
         .backend = t->backend,
-        .plan = t->plan,
-        .step = step,
+        .plan = plan,
+        .step = item.step,
         .space = space,
-        .seed = hash_mix(t->options.seed, step_key),
+        .seed = hash_mix(t->options.seed, item.step_key),
         .model = t->options.learns ? model_of(t, space->family) : NULL,
         .command = t->options.command,
+        .is_bridge = item.bridge,
     });
     if (item.tuner)
         vec_push(&t->items, item);
+    return item.tuner;
 }
 
 static void add_step(struct plan_tuning *t, const struct step *step)
@@ -102,7 +108,8 @@ static void add_step(struct plan_tuning *t, const struct step *step)
     t->backend->methods->list_spaces(t->backend, t->plan, step, &spaces);
     for (size_t i = 0; i < spaces.count; i++)
         if (spaces.items[i].precision == PRECISION_EXACT || t->backend->options.error_budget > 0)
-            add_item(t, step, step_key, &spaces.items[i]);
+            add_item(t, (struct item){.step = step, .n_times = 1, .parent = TUNED_FROM_NOTHING}, t->plan,
+                     &spaces.items[i]);
 }
 
 // --- reuse -----------------------------------------------------------------------------------------------------------
@@ -123,31 +130,63 @@ static bool is_tuned(const struct step_tuner *t)
     return trials_done(t) >= trials_from_nothing(t);
 }
 
-static void list_nodes(const struct plan_tuning *t, struct reuse_node *ret_nodes)
+static struct reuse_node *list_nodes(const struct plan_tuning *t)
 {
+    struct reuse_node *nodes = mem_new_array(struct reuse_node, t->items.count + 1);
     for (size_t i = 0; i < t->items.count; i++) {
         struct step_tuner *tuner = t->items.items[i].tuner;
-        ret_nodes[i] = step_tuner_node(tuner);
-        ret_nodes[i].from_nothing = is_tuned(tuner) ? 0 : (double)(trials_from_nothing(tuner) - trials_done(tuner));
+        nodes[i] = step_tuner_node(tuner);
+        nodes[i].from_nothing = is_tuned(tuner) ? 0 : (double)(trials_from_nothing(tuner) - trials_done(tuner));
     }
+    return nodes;
+}
+
+static void add_bridge(struct plan_tuning *t, const struct reuse_bridge *wanted)
+{
+    struct bridge *bridge = bridge_new(t->backend, wanted->family, &wanted->loops);
+    if (bridge && !add_item(t, (struct item){.bridge = bridge, .step = bridge->step}, &bridge->plan, &bridge->space))
+        bridge_free(bridge);
+}
+
+// Bridges between those that are searched without. False: there are none.
+static bool add_bridges(struct plan_tuning *t, const struct reuse_node *nodes, const int *parents)
+{
+    struct reuse_bridge bridges[MOST_BRIDGES];
+    bool has_time = t->options.seconds >= SECONDS_FOR_BRIDGES && !t->options.command;   // which knows no bridges
+    size_t n = t->items.count, n_bridges = reuse_plan_list_bridges(nodes, n, parents, MOST_BRIDGES, bridges);
+    for (size_t i = 0; has_time && i < n_bridges; i++)
+        add_bridge(t, &bridges[i]);
+    return t->items.count > n;
 }
 
 static void plan_reuse(struct plan_tuning *t)
 {
-    size_t n = t->items.count;
-    LOCAL_ARRAY(struct reuse_node, nodes, n + 1);
-    LOCAL_ARRAY(int, parents, n + 1);
-    list_nodes(t, nodes);
-    reuse_plan_find(nodes, n, t->options.seed, parents);
-    for (size_t i = 0; i < n; i++)
-        t->items.items[i].parent = parents[i];
+    for (bool is_over = false, has_bridges = false; !is_over; has_bridges = true) {
+        size_t n = t->items.count;
+        struct reuse_node *nodes = list_nodes(t);
+        LOCAL_ARRAY(int, parents, n + 1);
+        reuse_plan_find(nodes, n, t->options.seed, parents);
+        for (size_t i = 0; i < n; i++)
+            t->items.items[i].parent = parents[i];
+        is_over = has_bridges || !add_bridges(t, nodes, parents);
+        mem_free_array(nodes, n + 1);
+    }
 }
 
 // --- turns -----------------------------------------------------------------------------------------------------------
 
+// A bridge has served when others can reuse it.
+static bool has_served(const struct item *bridge)
+{
+    bool is_reusing = step_tuner_state(bridge->tuner)->is_reusing;
+    return bridge->parent < 0 ? is_tuned(bridge->tuner) : bridge->is_first_done && !is_reusing;
+}
+
 static bool is_left(const struct plan_tuning *t, const struct item *item)
 {
     const struct step_tuner_state *s = step_tuner_state(item->tuner);
+    if (item->parent == NOT_TUNED || (item->bridge && has_served(item)))
+        return true;
     return s->is_over || s->n_fruitless >= MOST_FRUITLESS ||
            (t->options.most_trials && s->n_tried >= t->options.most_trials);
 }
@@ -168,6 +207,8 @@ static double seconds_of(const struct plan_tuning *t, const struct item *item, b
 static double own_urgency(const struct plan_tuning *t, const struct item *item)
 {
     const struct step_tuner_state *s = step_tuner_state(item->tuner);
+    if (item->bridge)
+        return 0;
     double least = seconds_of(t, item, true), seconds = (double)item->n_times * least * pow(least / s->now, 4);
     return seconds * pow(SHARE_AFTER_FRUITLESS, (double)s->n_fruitless);
 }
@@ -221,7 +262,7 @@ struct tuning_progress plan_tuning_progress(const struct plan_tuning *t)
         const struct item *item = &t->items.items[i];
         p.n_tried += step_tuner_state(item->tuner)->n_tried;
         p.n_recalled += step_tuner_state(item->tuner)->n_recalled;
-        if (i && item->step_key == item[-1].step_key)
+        if (item->bridge || (i && item->step_key == item[-1].step_key))
             continue;
         double before = seconds_of(t, item, false);
         p.n_steps++;
@@ -280,8 +321,11 @@ struct plan_tuning *plan_tuning_new(struct backend *b, const struct plan *plan, 
 
 void plan_tuning_free(struct plan_tuning *t)
 {
-    for (size_t i = 0; i < t->items.count; i++)
+    for (size_t i = 0; i < t->items.count; i++) {
         step_tuner_free(t->items.items[i].tuner);
+        if (t->items.items[i].bridge)
+            bridge_free(t->items.items[i].bridge);
+    }
     for (size_t i = 0; i < t->models.count; i++)
         cost_model_free(t->models.items[i].model);
     vec_free(&t->items);
@@ -302,7 +346,9 @@ void tune_plan(struct backend *b, const struct plan *plan, const struct tuning_o
     ret_report->total = plan_tuning_progress(t);
     for (size_t i = 0; i < t->items.count; i++) {
         const struct item *item = &t->items.items[i];
-        vec_push(&ret_report->steps, ((struct tuned_step){item->step, item->n_times, *step_tuner_state(item->tuner)}));
+        if (!item->bridge)
+            vec_push(&ret_report->steps,
+                     ((struct tuned_step){item->step, item->n_times, *step_tuner_state(item->tuner)}));
     }
     plan_tuning_free(t);
 }

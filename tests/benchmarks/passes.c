@@ -37,23 +37,10 @@
 #define SECONDS_OF_NODE 4e-6   // that a candidate takes to be planned and priced, for each node, as measured
 #define SECONDS_OF_DESCRIPTION 1e-6
 
-static const struct pass_schedule in_order = {3,
-                                              {{TUNE_BY_ANNEALING, 0.25, 1, {{PASS_LAYOUT, 1}}},
-                                               {TUNE_BY_ANNEALING, 0.25, 1, {{PASS_FUSION, 1}}},
-                                               {TUNE_BY_EXHAUSTIVE, 0.5, 1, {{PASS_SCHEDULES, 1}}}}};
-static const struct pass_schedule exhaustive_in_order = {3,
-                                                         {{TUNE_BY_EXHAUSTIVE, 0.25, 1, {{PASS_LAYOUT, 1}}},
-                                                          {TUNE_BY_EXHAUSTIVE, 0.25, 1, {{PASS_FUSION, 1}}},
-                                                          {TUNE_BY_EXHAUSTIVE, 0.5, 1, {{PASS_SCHEDULES, 1}}}}};
-static const struct pass_schedule halves = {
-    2, {{TUNE_BY_ANNEALING, 0.5, 1, {{PASS_LAYOUT, 1}}}, {TUNE_BY_ANNEALING, 0.5, 1, {{PASS_FUSION, 1}}}}};
-static const struct pass_schedule exhaustive_halves = {
-    2, {{TUNE_BY_EXHAUSTIVE, 0.5, 1, {{PASS_LAYOUT, 1}}}, {TUNE_BY_EXHAUSTIVE, 0.5, 1, {{PASS_FUSION, 1}}}}};
-static const struct pass_schedule of_graph = {1, {{TUNE_BY_ANNEALING, 1, 2, {{PASS_LAYOUT, 1}, {PASS_FUSION, 1}}}}};
-static const struct pass_schedule annealing = {
-    1, {{TUNE_BY_ANNEALING, 1, 3, {{PASS_LAYOUT, 1}, {PASS_FUSION, 2}, {PASS_SCHEDULES, 6}}}}};
-static const struct pass_schedule exhaustive = {
-    1, {{TUNE_BY_EXHAUSTIVE, 1, 3, {{PASS_LAYOUT, 1}, {PASS_FUSION, 2}, {PASS_SCHEDULES, 6}}}}};
+#define IN_ORDER(strategy)                                                                                             \
+    "(" strategy " 0.25 (layout 1)) (" strategy " 0.25 (fusion 1)) (exhaustive 0.5 (schedules 1))"
+#define HALVES(strategy) "(" strategy " 0.5 (layout 1)) (" strategy " 0.5 (fusion 1))"
+#define JOINT(strategy) "(" strategy " 1 by-gain (layout 1) (fusion 2) (schedules 6))"
 enum kind { SEQUENTIAL, SEQUENTIAL_EXHAUSTIVE, GRAPH_SEQUENTIAL, GRAPH_SEQUENTIAL_EXHAUSTIVE };
 #define N_ASIDE 2   // sequential searches that each is compared with
 #define ALL_PASSES                                                                                                     \
@@ -65,21 +52,22 @@ enum kind { SEQUENTIAL, SEQUENTIAL_EXHAUSTIVE, GRAPH_SEQUENTIAL, GRAPH_SEQUENTIA
         GRAPH_SEQUENTIAL, GRAPH_SEQUENTIAL_EXHAUSTIVE                                                                  \
     }
 static const struct {
-    const char *name;
-    const struct pass_schedule *schedule;
+    const char *name, *schedule;
     bool lacks_store, lacks_learning;
     enum kind aside[N_ASIDE];
 } kinds[] = {
-    [SEQUENTIAL] = {"sequential", &in_order, .aside = ALL_PASSES},
-    [SEQUENTIAL_EXHAUSTIVE] = {"sequential, exhaustive", &exhaustive_in_order, .aside = ALL_PASSES},
-    [GRAPH_SEQUENTIAL] = {"layouts, then fusion", &halves, .aside = GRAPH_PASSES},
-    [GRAPH_SEQUENTIAL_EXHAUSTIVE] = {"layouts, then fusion, exhaustive", &exhaustive_halves, .aside = GRAPH_PASSES},
-    {"layouts and fusion", &of_graph, .aside = GRAPH_PASSES},
+    [SEQUENTIAL] = {"sequential", IN_ORDER("annealing"), .aside = ALL_PASSES},
+    [SEQUENTIAL_EXHAUSTIVE] = {"sequential, exhaustive", IN_ORDER("exhaustive"), .aside = ALL_PASSES},
+    [GRAPH_SEQUENTIAL] = {"layouts, then fusion", HALVES("annealing"), .aside = GRAPH_PASSES},
+    [GRAPH_SEQUENTIAL_EXHAUSTIVE] = {"layouts, then fusion, exhaustive", HALVES("exhaustive"), .aside = GRAPH_PASSES},
+    {"layouts and fusion", "(annealing 1 (layout 5) (fusion 5))", .aside = GRAPH_PASSES},
     {"joint, as --tune", NULL, .aside = ALL_PASSES},
-    {"joint, annealing", &annealing, .aside = ALL_PASSES},
-    {"joint, annealing, no ConfStore", &annealing, .lacks_store = true, .aside = ALL_PASSES},
-    {"joint, annealing, schedules not learned", &annealing, .lacks_learning = true, .aside = ALL_PASSES},
-    {"joint, exhaustive", &exhaustive, .aside = ALL_PASSES},
+    {"joint, annealing", JOINT("annealing"), .aside = ALL_PASSES},
+    {"joint, annealing, no ConfStore", JOINT("annealing"), .lacks_store = true, .aside = ALL_PASSES},
+    {"joint, annealing, schedules not learned", JOINT("annealing"), .lacks_learning = true, .aside = ALL_PASSES},
+    {"joint, exhaustive", JOINT("exhaustive"), .aside = ALL_PASSES},
+    {"joint, evolution", JOINT("evolution"), .aside = ALL_PASSES},
+    {"joint, model", JOINT("model"), .aside = ALL_PASSES},
 };
 #define N_KINDS (sizeof kinds / sizeof *kinds)
 
@@ -292,13 +280,13 @@ static bool search(struct trajectory *t, const struct graph *g, struct cost_data
                                          .clock = spent,
                                          .context = t,
                                          .progress = note};
-    passes_search(p, &asked, &t->report);
+    bool is_done = passes_search(p, &asked, &t->report, error);
     passes_free(p);
     b->methods = t->recorder.real;
     key_set_free(&t->recorder.compiled);
     arena_free(&t->recorder.arena);
     backend_close(b);
-    return true;
+    return is_done;
 }
 
 // --- the table -------------------------------------------------------------------------------------------------------

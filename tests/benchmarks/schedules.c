@@ -1,7 +1,7 @@
 // `benchmark_schedules compile|record|compare|after COSTS FILE...`: ETO's experiment, on the convolutions that each file lists, as
 // tests/cuda/convolutions.txt does, with ` times N` behind those that a network has several times.
 //
-//     compile   the kernels of every schedule of register tiles of these convolutions
+//     compile   the kernels of every schedule of register tiles of these convolutions, and of bridges between them
 //     record    tries every schedule that COSTS lacks: this alone needs a quiet machine, and may be interrupted
 //     compare   searches on what they would have found there, which is deterministic
 //     after     of two files, or four, ...: the searches of the second where the first was tuned before
@@ -21,6 +21,7 @@
 #include "core/text/text.h"
 #include "graph/text.h"
 #include "tests/benchmarks/listed_conv.h"
+#include "tuning/bridges.h"
 #include "tuning/model/cost_model.h"
 #include "tuning/reuse/reuse_plan.h"
 #include "tuning/search/grid_search.h"
@@ -33,8 +34,9 @@
 #define FEWEST_TRIALS 12   // of a search from nothing
 #define MOST_TRIALS 96
 #define SEEDS 10
-#define SEED_OF_PLANS 1
+#define SEED_OF_PLANS 1   // so that bridges are the same
 #define MOST_CONVOLUTIONS 48
+#define MOST_BRIDGES 64
 #define SECONDS_PER_STEP 0.004
 #define SECONDS_BETWEEN_SAVES 5
 
@@ -48,14 +50,15 @@ struct recorded {
     struct schedule_features *features;
     VEC(struct reuse_schedule) schedules;
     double least, n_times;
+    bool is_bridge;
     bool is_known;   // of the network that was tuned before
 };
 struct record {
     struct backend *backend;
     enum work work;
     double saved;
-    size_t n, n_lacking;   // convolutions, schedules that were not tried
-    struct recorded of[MOST_CONVOLUTIONS];
+    size_t n, n_bridges, n_lacking;   // convolutions, bridges behind them, schedules that were not tried
+    struct recorded of[MOST_CONVOLUTIONS + MOST_BRIDGES];
 };
 
 // --- recording -------------------------------------------------------------------------------------------------------
@@ -200,16 +203,19 @@ static size_t trials_from_nothing(const struct recorded *r, size_t most)
     return r->schedules.count < most ? r->schedules.count : most;
 }
 
-static void list_nodes(const struct record *record, size_t most, struct reuse_node *ret_nodes)
+static size_t list_nodes(const struct record *record, size_t most, bool has_bridges, struct reuse_node *ret_nodes)
 {
-    for (size_t i = 0; i < record->n; i++) {
+    size_t n = record->n + (has_bridges ? record->n_bridges : 0);
+    for (size_t i = 0; i < n; i++) {
         const struct recorded *r = &record->of[i];
         ret_nodes[i] = (struct reuse_node){.family = r->space.family,
                                            .loops = r->loops,
                                            .schedules = r->schedules.items,
                                            .n_schedules = r->schedules.count,
-                                           .from_nothing = r->is_known ? 0 : (double)trials_from_nothing(r, most)};
+                                           .from_nothing = r->is_known ? 0 : (double)trials_from_nothing(r, most),
+                                           .is_bridge = r->is_bridge};
     }
+    return n;
 }
 
 static void free_recorded(struct recorded *r)
@@ -217,6 +223,73 @@ static void free_recorded(struct recorded *r)
     mem_free(r->seconds, (size_t)grid_count(&r->grid) * sizeof *r->seconds);
     mem_free(r->features, (size_t)grid_count(&r->grid) * sizeof *r->features);
     vec_free(&r->schedules);
+}
+
+// Only described as yet.
+static void add_bridge(struct record *record, const struct reuse_bridge *wanted)
+{
+    struct recorded *r = &record->of[record->n + record->n_bridges];
+    struct bridge *bridge =
+        record->n_bridges < MOST_BRIDGES ? bridge_new(record->backend, wanted->family, &wanted->loops) : NULL;
+    if (!bridge)
+        return;
+    begin_record(r, &bridge->space);
+    for (int64_t point = 0; point < grid_count(&r->grid); point++)
+        note_point(record, r, &bridge->plan, bridge->step, point);
+    r->is_bridge = true;
+    record->n_bridges++;
+    bridge_free(bridge);
+}
+
+static void add_bridges(struct record *record, size_t most)
+{
+    struct reuse_node nodes[MOST_CONVOLUTIONS + MOST_BRIDGES];
+    struct reuse_bridge bridges[MOST_BRIDGES];
+    int parents[MOST_CONVOLUTIONS + MOST_BRIDGES];
+    size_t n = list_nodes(record, most, false, nodes);
+    reuse_plan_find(nodes, n, SEED_OF_PLANS, parents);
+    n = list_nodes(record, most, true, nodes);   // of these each is listed once
+    for (size_t i = record->n; i < n; i++)
+        parents[i] = NOT_TUNED;
+    size_t n_bridges = reuse_plan_list_bridges(nodes, n, parents, MOST_BRIDGES, bridges);
+    for (size_t i = 0; i < n_bridges; i++)
+        add_bridge(record, &bridges[i]);
+}
+
+static void mark_bridges(const struct record *record, size_t most, bool *is_needed)
+{
+    struct reuse_node nodes[MOST_CONVOLUTIONS + MOST_BRIDGES];
+    int parents[MOST_CONVOLUTIONS + MOST_BRIDGES];
+    size_t n = list_nodes(record, most, true, nodes);
+    reuse_plan_find(nodes, n, SEED_OF_PLANS, parents);
+    for (size_t i = record->n; i < n; i++)
+        is_needed[i] = is_needed[i] || parents[i] != NOT_TUNED;
+}
+
+// Those that some plan takes are recorded; the others go.
+static void record_bridges(struct record *record)
+{
+    bool is_needed[MOST_CONVOLUTIONS + MOST_BRIDGES] = {false};
+    size_t n = record->n, n_candidates, n_lacking = record->n_lacking;   // of candidates nothing is known
+    for (size_t most = FEWEST_TRIALS; most <= MOST_TRIALS; most *= 2)
+        add_bridges(record, most);
+    for (size_t most = FEWEST_TRIALS; most <= MOST_TRIALS; most *= 2)
+        mark_bridges(record, most, is_needed);
+    n_candidates = record->n_bridges;
+    record->n_lacking = n_lacking;
+    record->n_bridges = 0;
+    for (size_t i = n; i < n + n_candidates; i++) {
+        struct recorded candidate = record->of[i], *r = &record->of[n + record->n_bridges];
+        struct reuse_loops loops = candidate.loops;
+        struct bridge *bridge = is_needed[i] ? bridge_new(record->backend, candidate.space.family, &loops) : NULL;
+        free_recorded(&candidate);
+        if (!bridge)
+            continue;
+        record_step(record, r, &bridge->plan, bridge->step, &bridge->space);
+        r->is_bridge = true;
+        record->n_bridges++;
+        bridge_free(bridge);
+    }
 }
 
 // --- searches --------------------------------------------------------------------------------------------------------
@@ -358,15 +431,14 @@ static struct found search_by_reuse(const struct recorded *r, const struct recor
 }
 
 // Gives how many were searched from nothing.
-static size_t reuse_all(const struct record *record, size_t most, size_t goes_on_to, uint64_t seed,
+static size_t reuse_all(const struct record *record, size_t most, bool has_bridges, size_t goes_on_to, uint64_t seed,
                         struct found *ret_found)
 {
-    struct reuse_node nodes[MOST_CONVOLUTIONS];
-    int parents[MOST_CONVOLUTIONS];
-    size_t n = record->n, n_roots = 0, n_left = n;
-    bool is_done[MOST_CONVOLUTIONS] = {false};
-    struct cost_model *model = cost_model_new();
-    list_nodes(record, most, nodes);
+    struct reuse_node nodes[MOST_CONVOLUTIONS + MOST_BRIDGES];
+    int parents[MOST_CONVOLUTIONS + MOST_BRIDGES];
+    size_t n = list_nodes(record, most, has_bridges, nodes), n_roots = 0, n_left = n;
+    bool is_done[MOST_CONVOLUTIONS + MOST_BRIDGES] = {false};
+    struct cost_model *model = cost_model_new(true);
     reuse_plan_find(nodes, n, SEED_OF_PLANS, parents);
     while (n_left)
         for (size_t i = 0; i < n; i++) {
@@ -378,7 +450,7 @@ static size_t reuse_all(const struct record *record, size_t most, size_t goes_on
             if (!is_root)
                 ret_found[i] =
                     search_by_reuse(r, &record->of[parents[i]], &ret_found[parents[i]], model, goes_on_to, seed);
-            if (isinf(ret_found[i].seconds)) {   // or nothing lies in the ranges
+            if (parents[i] != NOT_TUNED && isinf(ret_found[i].seconds)) {   // or nothing lies in the ranges
                 ret_found[i] = search_from_nothing(r, model, r->is_known ? MOST_TRIALS : most, seed);
                 n_roots += !r->is_known;
             }
@@ -395,13 +467,13 @@ struct row {
     double trials, found, least, worst;
 };
 
-// Nothing of what was tuned before counts.
+// Of bridges only the trials count; nothing of what was tuned before.
 static void add_found(struct row *row, const struct record *record, const struct found *found, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const struct recorded *r = &record->of[i];
         row->trials += r->is_known ? 0 : (double)found[i].n_trials / SEEDS;
-        if (r->is_known)
+        if (r->is_bridge || r->is_known)
             continue;
         row->found += r->n_times * found[i].seconds;
         row->least += r->n_times * r->least;
@@ -415,13 +487,15 @@ static void print_row(const char *name, const struct row *row)
     fflush(stdout);
 }
 
-static void compare_searches(const struct record *record, bool learns, size_t most)
+enum learning { LEARNS_NOTHING, LEARNS_RIDGE, LEARNS_TREES };
+static void compare_searches(const struct record *record, enum learning learning, size_t most)
 {
+    static const char *const names[] = {"alone", "with ridge regression", "with trees, too"};
     struct row row = {.worst = 1};
     char text[96];
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         struct found found[MOST_CONVOLUTIONS];
-        struct cost_model *model = learns ? cost_model_new() : NULL;
+        struct cost_model *model = learning == LEARNS_NOTHING ? NULL : cost_model_new(learning == LEARNS_TREES);
         for (size_t i = 0; i < record->n; i++)
             if (!record->of[i].is_known)
                 found[i] = search_from_nothing(&record->of[i], model, most, seed);
@@ -429,21 +503,22 @@ static void compare_searches(const struct record *record, bool learns, size_t mo
         if (model)
             cost_model_free(model);
     }
-    snprintf(text, sizeof text, "%zu from nothing, %s", most, learns ? "with ridge regression" : "alone");
+    snprintf(text, sizeof text, "%zu from nothing, %s", most, names[learning]);
     print_row(text, &row);
 }
 
-static void compare_reuse(const struct record *record, size_t goes_on_to, size_t most)
+static void compare_reuse(const struct record *record, bool has_bridges, size_t goes_on_to, size_t most)
 {
     struct row row = {.worst = 1};
     size_t n_roots = 0;
     char text[96];
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
-        struct found found[MOST_CONVOLUTIONS];
-        n_roots = reuse_all(record, most, goes_on_to, seed, found);
-        add_found(&row, record, found, record->n);
+        struct found found[MOST_CONVOLUTIONS + MOST_BRIDGES];
+        n_roots = reuse_all(record, most, has_bridges, goes_on_to, seed, found);
+        add_found(&row, record, found, record->n + (has_bridges ? record->n_bridges : 0));
     }
-    snprintf(text, sizeof text, "%zu from nothing of %zu, the others reuse", most, n_roots);
+    snprintf(text, sizeof text, "%zu from nothing of %zu, the others reuse%s", most, n_roots,
+             has_bridges ? ", with bridges" : "");
     if (goes_on_to)
         snprintf(text, sizeof text, "others reuse, and go on to %zu", goes_on_to);
     print_row(text, &row);
@@ -454,15 +529,16 @@ static void compare(const char *name, const struct record *record)
     size_t all = 0;
     for (size_t i = 0; i < record->n; i++)
         all += record->of[i].is_known ? 0 : record->of[i].schedules.count;
-    printf("%s: %zu convolutions, %zu schedules, %zu not tried\n| search | trials | "
+    printf("%s: %zu convolutions, %zu schedules, %zu not tried; %zu bridges\n| search | trials | "
            "quality | worst |\n",
-           name, record->n, all, record->n_lacking);
+           name, record->n, all, record->n_lacking, record->n_bridges);
     for (size_t most = FEWEST_TRIALS; most <= MOST_TRIALS; most *= 2) {
-        for (int learns = 0; learns <= 1; learns++)
-            compare_searches(record, learns, most);
-        compare_reuse(record, 0, most);
+        for (enum learning learning = LEARNS_NOTHING; learning <= LEARNS_TREES; learning++)
+            compare_searches(record, learning, most);
+        for (int has_bridges = 0; has_bridges <= (record->n_bridges > 0); has_bridges++)
+            compare_reuse(record, has_bridges, 0, most);
         if (record->work == AFTER)
-            compare_reuse(record, most / 3, most);
+            compare_reuse(record, false, most / 3, most);
     }
 }
 
@@ -489,10 +565,12 @@ static void work_on_file(struct backend *b, enum work work, const char *before, 
     for (size_t i = 0; i < record.n; i++)
         record.of[i].is_known = true;
     record_file(&record, path);
+    if (!before)
+        record_bridges(&record);
     backend_save_costs(b, &error);
     if (work >= COMPARE)
         compare(path, &record);
-    for (size_t i = 0; i < record.n; i++)
+    for (size_t i = 0; i < record.n + record.n_bridges; i++)
         free_recorded(&record.of[i]);
 }
 

@@ -1,9 +1,10 @@
-// Ridge regression beside its normal equations, solved plainly and for each fold anew; and what a model of costs is
-// believed of.
+// Ridge regression beside its normal equations, solved plainly and for each fold anew; trees where features matter
+// together; and what a model of costs is believed of.
 #include "tests/support/check.h"
 #include "tuning/limits.def"
 #include "tuning/model/cost_model.h"
 #include "tuning/model/ridge.h"
+#include "tuning/model/trees.h"
 
 #define FEATURES 6
 #define ROWS 60
@@ -133,6 +134,85 @@ TEST(too_little_is_no_model)
     assert_false(ridge_fit(&m, rows, ROWS, FEATURES, PENALTY));
 }
 
+// --- trees -----------------------------------------------------------------------------------------------------------
+
+// A step and what two features do together: no sum of weights says it.
+static double steps_and_corners(const double *f)
+{
+    return (f[0] > 0.3 ? 2 : 0) + (f[1] * f[2] > 0 ? 1 : -1);
+}
+
+static void make_corners(struct observation *rows, size_t n, uint64_t seed)
+{
+    struct random r = random_seed(seed);
+    memset(rows, 0, n * sizeof *rows);
+    for (size_t k = 0; k < n; k++) {
+        for (int i = 0; i < FEATURES; i++)
+            rows[k].features[i] = random_normal(&r);
+        rows[k].value = steps_and_corners(rows[k].features) + 0.1 * random_normal(&r);
+    }
+}
+
+TEST(trees_see_steps_and_corners)
+{
+    struct observation rows[400], others[200];
+    struct trees trees = {0}, again = {0};
+    struct ridge ridge;
+    struct correlation c = {0};
+    make_corners(rows, COUNT_OF(rows), 5);
+    make_corners(others, COUNT_OF(others), 6);
+    assert_true(trees_fit(&trees, rows, COUNT_OF(rows), FEATURES));
+    assert_true(ridge_fit(&ridge, rows, COUNT_OF(rows), FEATURES, PENALTY));
+    for (size_t k = 0; k < COUNT_OF(others); k++)
+        correlation_add(&c, trees_predict(&trees, others[k].features), others[k].value);
+    assert_true(trees.r > 0.85 && correlation_r(&c) > 0.85 && ridge.r < 0.75);
+    assert_true(fabs(trees.r - correlation_r(&c)) < 0.1);   // what the cross-validation promises is so
+    assert_true(trees_fit(&again, rows, COUNT_OF(rows), FEATURES));
+    assert_memory_equal(&trees, &again, sizeof trees);
+}
+
+// Least squares by a single question, of all there are.
+TEST(a_question_is_the_best_of_all)
+{
+    struct observation rows[40];
+    struct trees trees;
+    make_corners(rows, COUNT_OF(rows), 7);
+    assert_true(trees_fit(&trees, rows, COUNT_OF(rows), FEATURES));
+    double best = 0, asked = 0, all = 0;
+    for (size_t k = 0; k < COUNT_OF(rows); k++)
+        all += rows[k].value - trees.mean;
+    assert_true(fabs(all) < 1e-9);
+    for (int i = 0; i < FEATURES; i++)
+        for (size_t at = 0; at < COUNT_OF(rows); at++) {
+            double sum = 0, n = 0;
+            for (size_t k = 0; k < COUNT_OF(rows); k++)
+                if (rows[k].features[i] <= rows[at].features[i]) {
+                    sum += rows[k].value - trees.mean;
+                    n++;
+                }
+            double gain = sum * sum / (n + 1) + sum * sum / (COUNT_OF(rows) - n + 1);
+            bool is_asked = trees.all[0].feature[0] == i && rows[at].features[i] <= trees.all[0].threshold[0];
+            best = n >= 4 && COUNT_OF(rows) - n >= 4 ? fmax(best, gain) : best;
+            asked = is_asked && n > asked ? n : asked;
+        }
+    double sum = 0;
+    for (size_t k = 0; k < COUNT_OF(rows); k++)
+        if (rows[k].features[trees.all[0].feature[0]] <= trees.all[0].threshold[0])
+            sum += rows[k].value - trees.mean;
+    assert_true(fabs(sum * sum / (asked + 1) + sum * sum / (COUNT_OF(rows) - asked + 1) - best) < 1e-9);
+}
+
+TEST(too_little_is_no_trees)
+{
+    struct observation rows[40];
+    struct trees trees;
+    make_corners(rows, COUNT_OF(rows), 8);
+    assert_false(trees_fit(&trees, rows, FEWEST_OBSERVATIONS - 1, FEATURES));
+    for (size_t k = 0; k < COUNT_OF(rows); k++)
+        rows[k].value = 2;
+    assert_false(trees_fit(&trees, rows, COUNT_OF(rows), FEATURES));
+}
+
 // --- what is believed ------------------------------------------------------------------------------------------------
 
 static void make_features(struct random *r, double ret[COST_MODEL_FEATURES])
@@ -150,7 +230,7 @@ static double law(const double *f, size_t step)
 TEST(what_is_learned_of_some_steps_orders_others)
 {
     struct random r = random_seed(3);
-    struct cost_model *m = cost_model_new();
+    struct cost_model *m = cost_model_new(true);
     double features[2][COST_MODEL_FEATURES], values[2];
     size_t n_right = 0;
     for (size_t step = 0; step < 4; step++)
@@ -179,7 +259,7 @@ TEST(what_is_learned_of_some_steps_orders_others)
 TEST(noise_is_not_believed)
 {
     struct random r = random_seed(4);
-    struct cost_model *m = cost_model_new();
+    struct cost_model *m = cost_model_new(true);
     double features[COST_MODEL_FEATURES], value;
     size_t step = cost_model_add_step(m);
     for (int i = 0; i < 200; i++) {

@@ -126,18 +126,16 @@ static struct joint_problem problem_of(struct made_up *m, uint64_t seed)
                                   .tell = note_step};
 }
 
-static const struct pass_schedule
-    exhaustive = {1, {{TUNE_BY_EXHAUSTIVE, 1, 2, {{0, 1}, {1, 1}}}}},
-    annealing = {1, {{TUNE_BY_ANNEALING, 1, 2, {{0, 1}, {1, 1}}}}},
-    sequential = {2, {{TUNE_BY_ANNEALING, 0.5, 1, {{0, 1}}}, {TUNE_BY_ANNEALING, 0.5, 1, {{1, 1}}}}},
-    both = {2, {{TUNE_BY_ANNEALING, 0.5, 2, {{0, 1}, {1, 1}}}, {TUNE_BY_EXHAUSTIVE, 0.5, 2, {{0, 1}, {1, 1}}}}};
-
-static double search(struct made_up *m, uint64_t seed, const struct pass_schedule *schedule, double budget,
-                     struct joint_report *ret_report)
+static double search(struct made_up *m, uint64_t seed, const char *text, double budget, struct joint_report *ret_report)
 {
+    static const char *const names[] = {"layout", "fusion"};
     struct joint_problem problem = problem_of(m, seed);
+    struct pass_schedule schedule;
     struct joint_candidate best;
-    joint_search(&problem, schedule, budget, &best, ret_report);
+    struct error error = {0};
+    if (!pass_schedule_parse(&schedule, text, names, 2, &error))
+        fail_msg("%s", error.message);
+    joint_search(&problem, &schedule, budget, 0, &best, ret_report);
     assert_true(best.cost == ret_report->after && best.cost == cost_of(m, &best));
     assert_true(best.cost <= ret_report->at_start && ret_report->at_start <= ret_report->before);
     joint_candidate_free(&best);
@@ -187,12 +185,15 @@ static double least_of_all(struct made_up *m)
 TEST(strategies_come_near_the_least)
 {
     static const struct {
-        const char *name;
-        const struct pass_schedule *schedule;
+        const char *schedule;
         double most;   // times the least cost, on average
-    } cases[] = {{"exhaustive", &exhaustive, 1.2},
-                 {"annealing", &annealing, 1.08},
-                 {"one pass after the other", &sequential, 1.25}};
+    } cases[] = {
+        {"(exhaustive 1 (layout 1) (fusion 1))", 1.2},
+        {"(annealing 1 (layout 5) (fusion 5))", 1.04},
+        {"(evolution 1 (layout 5) (fusion 5))", 1.08},
+        {"(model 1 (layout 5) (fusion 5))", 1.08},
+        {"(annealing 0.5 (layout 1)) (annealing 0.5 (fusion 1))", 1.25},
+    };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         if (is_left_out(i, 2))
             continue;
@@ -204,7 +205,7 @@ TEST(strategies_come_near_the_least)
             assert_true(found >= least - 1e-12);
             sum += found / least;
         }
-        print_message("%.3f times the least: %s\n", sum / PROBLEMS, cases[i].name);
+        print_message("%.3f times the least: %s\n", sum / PROBLEMS, cases[i].schedule);
         assert_true(sum / PROBLEMS <= cases[i].most);
     }
 }
@@ -212,7 +213,7 @@ TEST(strategies_come_near_the_least)
 // In the same number of steps, and with what was found of nodes forgotten when they are gone.
 TEST(joint_search_finds_more_than_one_pass_after_the_other)
 {
-    double joint = 0, in_order = 0, forgetful = 0;
+    double joint = 0, sequential = 0, forgetful = 0;
     size_t n = 0;
     for (uint64_t seed = 1; seed <= 16 * PROBLEMS; seed++) {
         if (is_left_out(seed, 3))
@@ -221,29 +222,31 @@ TEST(joint_search_finds_more_than_one_pass_after_the_other)
         struct made_up m[3] = {{.seed = seed}, {.seed = seed}, {.seed = seed}};
         struct joint_report report;
         double least = least_of_all(&m[0]);
-        joint += search(&m[0], seed, &annealing, 150, &report) / least;
-        in_order += search(&m[1], seed, &sequential, 150, &report) / least;
+        joint += search(&m[0], seed, "(annealing 1 (layout 5) (fusion 5))", 150, &report) / least;
+        sequential +=
+            search(&m[1], seed, "(annealing 0.5 (layout 1)) (annealing 0.5 (fusion 1))", 150, &report) / least;
         m[2].is_forgetful = true;
-        forgetful += search(&m[2], seed, &annealing, 150, &report) / least;
+        forgetful += search(&m[2], seed, "(annealing 1 (layout 5) (fusion 5))", 150, &report) / least;
     }
     print_message("joint %.3f, sequential %.3f, without a store %.3f times the least\n", joint / (double)n,
-                  in_order / (double)n, forgetful / (double)n);
-    assert_true(joint < in_order);
+                  sequential / (double)n, forgetful / (double)n);
+    assert_true(joint < sequential);
     assert_true(joint < forgetful);
 }
 
 // Ended at every moment, it goes on from the best that there was; and the same seed finds the same.
 TEST(nothing_is_lost_by_a_kill)
 {
+    static const char schedule[] = "(annealing 0.5 (layout 5) (fusion 5)) (exhaustive 0.5 (layout 1) (fusion 1))";
     struct joint_report killed, resumed, again;
     for (size_t n = 2; n <= 100; n++) {
         struct made_up m = {.seed = 3, .most_evaluated = n}, same = {.seed = 3, .most_evaluated = n};
-        search(&m, 7, &both, 1000, &killed);
+        search(&m, 7, schedule, 1000, &killed);
         assert_int_equal(m.n_evaluated, n);
-        search(&same, 7, &both, 1000, &again);
+        search(&same, 7, schedule, 1000, &again);
         assert_true(again.after == killed.after);
         m.n_evaluated = m.most_evaluated = 0;
-        search(&m, 8, &both, 300, &resumed);
+        search(&m, 8, schedule, 300, &resumed);
         assert_true(resumed.at_start == killed.after && resumed.before == killed.before);
     }
 }
@@ -251,7 +254,7 @@ TEST(nothing_is_lost_by_a_kill)
 static bool work(void *context, const struct joint_candidate *best, size_t pass)
 {
     struct made_up *m = context;
-    m->n_worked += m->n_worked < 3;
+    m->n_worked++;
     return true;
 }
 
@@ -263,16 +266,20 @@ static size_t steps_of(const struct joint_report *r)
 // The cost of a candidate is asked once, and again when something was worked on.
 TEST(nothing_is_evaluated_again_in_vain)
 {
-    static const struct pass_schedule with_work = {1, {{TUNE_BY_ANNEALING, 1, 3, {{0, 100}, {1, 100}, {2, 1}}}}};
-    const struct pass_schedule *schedules[] = {&annealing, &with_work};
-    for (size_t i = 0; i < COUNT_OF(schedules); i++) {
+    static const char *const names[] = {"layout", "fusion", "schedules"};
+    static const char *const texts[] = {"(annealing 1 (layout 5) (fusion 5))",
+                                        "(annealing 1 (layout 100) (fusion 100) (schedules 1))"};
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
         struct made_up m = {.seed = 1};
         struct joint_problem problem = problem_of(&m, 1);
+        struct pass_schedule schedule;
         struct joint_candidate best;
         struct joint_report report;
+        struct error error = {0};
         problem.work = work;
         problem.n_passes = 3;
-        joint_search(&problem, schedules[i], 4000, &best, &report);
+        assert_true(pass_schedule_parse(&schedule, texts[i], names, 3, &error));
+        joint_search(&problem, &schedule, 1e9, 4000, &best, &report);
         print_message("%zu evaluations in %zu steps\n", m.n_evaluated, steps_of(&report));
         assert_true(m.n_evaluated < steps_of(&report) * 3 / 4);
         assert_true(best.cost == cost_of(&m, &best) * pow(LESS_BY_WORK, (double)m.n_worked));
@@ -304,11 +311,57 @@ TEST(configurations_are_made_to_fit)
     configuration_free(&c);
 }
 
+TEST(schedules_of_passes_are_read)
+{
+    static const struct {
+        const char *text;
+        bool is_one;
+    } cases[] = {
+        {"(annealing 0.4 (fusion 5) (layout 5)) (exhaustive 0.6 (layout 1))", true},
+        {"(evolution 1 (layout 1)) (model 1 (fusion 2))", true},
+        {"", false},
+        {"(annealing 0.4)", false},
+        {"(annealing 0 (layout 1))", false},
+        {"(annealing 1.5 (layout 1))", false},
+        {"(hoping 1 (layout 1))", false},
+        {"(annealing 1 (layout 0))", false},
+        {"(annealing 1 (tiles 1))", false},
+        {"(annealing 1 layout)", false},
+        {"(annealing 1 (layout 1)", false},
+        {"(annealing 1 by-gain (layout 1) (fusion 3))", true},
+        {"(annealing 1 by-gain)", false},
+        {"(annealing 1 by-chance (layout 1))", false},
+    };
+    static const char *const names[] = {"layout", "fusion"};
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct pass_schedule s;
+        struct error error = {0};
+        assert_int_equal(pass_schedule_parse(&s, cases[i].text, names, 2, &error), cases[i].is_one);
+    }
+}
+
+TEST(passes_take_turns)
+{
+    struct tuning_stage stage = {.n_turns = 2, .turns = {{1, 2}, {0, 3}}};
+    struct pass_turns t;
+    const size_t turns[] = {1, 1, 0, 0, 0, 1, 1, 0};
+    size_t pass = 2, n = 0;
+    pass_turns_begin(&t, &stage, 100);
+    for (size_t i = 0; i < COUNT_OF(turns); i++) {
+        assert_true(pass_turns_next(&t, &pass));
+        assert_int_equal(pass, turns[i]);
+        pass_turns_note(&t, true, 1, 1);
+    }
+    for (; pass_turns_next(&t, &pass); n++)
+        pass_turns_note(&t, false, 1, 1);
+    assert_int_equal(n, 5);   // a whole round in vain
+}
+
 // Each is tried first; without gains they share the time by what is expected of them; what gains goes on; what is over
 // begins again once another one gained.
 TEST(passes_that_gain_take_more_turns)
 {
-    struct tuning_stage stage = {.n_turns = 2, .turns = {{1, 3}, {0, 1}}};
+    struct tuning_stage stage = {.is_by_gain = true, .n_turns = 2, .turns = {{1, 3}, {0, 1}}};
     struct pass_turns t;
     size_t pass, n[2] = {0};
     pass_turns_begin(&t, &stage, 100);

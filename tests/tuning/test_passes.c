@@ -46,34 +46,26 @@ static void drop(struct fixture *f)
 
 static double count_steps(void *context)
 {
-    return (double)*(const size_t *)context;
+    return (double)((struct backend *)context)->coster.measured.n_steps;
 }
 
-static void note_step(void *context, double before, double now, size_t n_evaluated)
-{
-    ++*(size_t *)context;
-}
-
-static const struct pass_schedule fusion_alone = {1, {{TUNE_BY_EXHAUSTIVE, 1, 1, {{PASS_FUSION, 1}}}}},
-                                  exhaustive = {1, {{TUNE_BY_EXHAUSTIVE, 1, 2, {{PASS_FUSION, 1}, {PASS_LAYOUT, 1}}}}},
-                                  annealing = {1, {{TUNE_BY_ANNEALING, 1, 2, {{PASS_FUSION, 1}, {PASS_LAYOUT, 1}}}}};
-
-static struct passes_report search(struct fixture *f, const struct pass_schedule *schedule, size_t most_steps)
+static struct passes_report search(struct fixture *f, const char *schedule, size_t most_steps)
 {
     const struct graph *graphs[] = {&f->g};
     struct passes_report report;
-    size_t n_steps = 0;
+    struct error error = {0};
     struct passes *p = passes_new(f->fake);
     const struct passes_options options = {.n_graphs = 1,
                                            .graphs = graphs,
                                            .schedule = schedule,
-                                           .seconds = (double)most_steps,
+                                           .seconds = 1e9,
+                                           .most_steps = most_steps,
                                            .seed = 1,
                                            .has_store = true,
                                            .clock = count_steps,
-                                           .context = &n_steps,
-                                           .progress = note_step};
-    passes_search(p, &options, &report);
+                                           .context = f->fake};
+    if (!passes_search(p, &options, &report, &error))
+        fail_msg("%s", error.message);
     passes_free(p);
     return report;
 }
@@ -109,10 +101,13 @@ static double least_of_all_fusions(struct fixture *f)
 TEST(joint_search_finds_the_least)
 {
     static const struct {
-        const char *name;
-        const struct pass_schedule *schedule;
+        const char *schedule;
         double most;   // times the least; 0: what it was
-    } cases[] = {{"fusion", &fusion_alone, 0}, {"exhaustive", &exhaustive, 0}, {"annealing", &annealing, 1.05}};
+    } cases[] = {{"(exhaustive 1 (fusion 1))", 0},
+                 {"(exhaustive 1 (fusion 1) (layout 1))", 0},
+                 {"(annealing 1 (fusion 5) (layout 5))", 1.05},
+                 {"(evolution 1 (fusion 5) (layout 5))", 1.05},
+                 {"(model 1 (fusion 5) (layout 5))", 1.05}};
     for (uint64_t scatter = 1; scatter <= 6; scatter++)
         for (size_t i = 0; i < COUNT_OF(cases); i++) {
             struct fixture f;
@@ -120,7 +115,7 @@ TEST(joint_search_finds_the_least)
             double least = least_of_all_fusions(&f);
             struct passes_report report = search(&f, cases[i].schedule, 300);
             print_message("%.4f of the least, from %.4f: %s\n", report.joint.after / least, report.joint.before / least,
-                          cases[i].name);
+                          cases[i].schedule);
             assert_true(report.joint.after >= least * (1 - 1e-9) && report.joint.after <= report.joint.before);
             assert_true(cases[i].most == 0 || report.joint.after <= least * cases[i].most);
             drop(&f);
@@ -135,14 +130,14 @@ TEST(what_is_found_is_kept)
         struct estimate estimate;
         struct error error = {0};
         open_fixture(&f, scatter);
-        struct passes_report first = search(&f, &annealing, 60);
+        struct passes_report first = search(&f, "(annealing 1 (fusion 5) (layout 5))", 60);
         struct passes *p = passes_new(f.fake);
         f.fake->policy = LAYOUTS_TUNED;
         f.fake->tuned = passes_decisions(p);
         assert_true(backend_estimate(f.fake, &f.g, &estimate, &error));
         assert_true(fabs(estimate.seconds / first.joint.after - 1) < 1e-9);
         passes_free(p);
-        struct passes_report second = search(&f, &annealing, 60);
+        struct passes_report second = search(&f, "(annealing 1 (fusion 5) (layout 5))", 60);
         assert_true(second.joint.at_start == first.joint.after && second.joint.before == first.joint.before);
         drop(&f);
     }
@@ -160,22 +155,20 @@ TEST(the_better_graph_is_taken)
     GRAPH(g, &arena, worse);
     GRAPH(h, &arena, better);
     const struct graph *graphs[] = {&g, &h};
-    const struct pass_schedule schedule = {1, {{TUNE_BY_ANNEALING, 1, 2, {{PASS_GRAPH, 1}, {PASS_FUSION, 3}}}}};
     struct passes_report report;
     struct error error = {0};
-    size_t n_steps = 0;
     struct backend *fake = fake_backend_open(&(struct fake_device){.has_layouts = true, .scatter = 3}, &error);
     struct passes *p = passes_new(fake);
     const struct passes_options options = {.n_graphs = 2,
                                            .graphs = graphs,
-                                           .schedule = &schedule,
-                                           .seconds = 20,
+                                           .schedule = "(annealing 1 (graph 1) (fusion 3))",
+                                           .seconds = 1e9,
+                                           .most_steps = 20,
                                            .seed = 1,
                                            .has_store = true,
                                            .clock = count_steps,
-                                           .context = &n_steps,
-                                           .progress = note_step};
-    passes_search(p, &options, &report);
+                                           .context = fake};
+    assert_true(passes_search(p, &options, &report, &error));
     assert_int_equal(report.graph, 1);
     assert_true(report.joint.of[PASS_GRAPH].gain > 1 && report.joint.after < report.joint.before);
     passes_free(p);

@@ -1,8 +1,9 @@
-// Arborescences beside all there are; reuse conditions, ranges and rounds by hand; and reuse beside
+// Arborescences and Steiner trees beside all there are; reuse conditions, ranges and rounds by hand; and reuse beside
 // the whole space, where what is good follows the paper's relation.
 #include "tests/support/check.h"
 #include "tuning/reuse/arborescence.h"
 #include "tuning/reuse/reuse_plan.h"
+#include "tuning/reuse/steiner_tree.h"
 
 #define NODES 6
 #define ARCS 20
@@ -41,19 +42,19 @@ static double arcs_cost(const struct arc *arcs, const int *into, int n)
     return sum;
 }
 
-// The least cost of all choices of arcs.
-static double least_of_all(int n, int root, const struct arc *arcs, size_t n_arcs, int v, int *into)
+// The least cost of all choices of arcs for the nodes of `wanted` (a bit each) alone.
+static double least_of_all(int n, int root, const struct arc *arcs, size_t n_arcs, unsigned wanted, int v, int *into)
 {
     if (v == n)
         return is_tree(n, root, arcs, into) ? arcs_cost(arcs, into, n) : INFINITY;
     double least = INFINITY;
     into[v] = NO_ARC;
-    if (v == root)
-        return least_of_all(n, root, arcs, n_arcs, v + 1, into);
+    if (v == root || !(wanted >> v & 1))
+        return least_of_all(n, root, arcs, n_arcs, wanted, v + 1, into);
     for (size_t i = 0; i < n_arcs; i++)
-        if (arcs[i].to == v) {
+        if (arcs[i].to == v && (wanted >> arcs[i].from & 1)) {
             into[v] = (int)i;
-            least = fmin(least, least_of_all(n, root, arcs, n_arcs, v + 1, into));
+            least = fmin(least, least_of_all(n, root, arcs, n_arcs, wanted, v + 1, into));
         }
     return least;
 }
@@ -66,13 +67,47 @@ TEST(arborescences_are_the_cheapest_of_all)
         struct arc arcs[ARCS];
         int n = 1 + (int)random_below(&r, NODES), root = (int)random_below(&r, (uint64_t)n), into[NODES], tried[NODES];
         size_t n_arcs = make_arcs(arcs, n, &r);
-        double least = least_of_all(n, root, arcs, n_arcs, 0, tried);
+        double least = least_of_all(n, root, arcs, n_arcs, (1u << n) - 1, 0, tried);
         bool is_found = arborescence_find(n, root, arcs, n_arcs, into);
         assert_int_equal(is_found, isfinite(least));
         assert_true(!is_found || (is_tree(n, root, arcs, into) && fabs(arcs_cost(arcs, into, n) - least) < 1e-9));
         n_found += is_found && n > 3;
     }
     assert_true(n_found > 100);
+}
+
+TEST(steiner_trees_reach_terminals_at_nearly_least_cost)
+{
+    struct random r = random_seed(2);
+    double sum = 0, least_sum = 0;
+    for (int round = 0; round < 1500; round++) {
+        struct arc arcs[ARCS];
+        int n = 2 + (int)random_below(&r, NODES - 1), root = (int)random_below(&r, (uint64_t)n), into[NODES];
+        int tried[NODES], n_terminals = 0;
+        size_t n_arcs = make_arcs(arcs, n, &r);
+        bool is_terminal[NODES];
+        unsigned terminals = 1u << root;
+        for (int v = 0; v < n; v++) {
+            is_terminal[v] = v != root && random_below(&r, 2);
+            n_terminals += is_terminal[v];
+            terminals |= (unsigned)is_terminal[v] << v;
+        }
+        double least = INFINITY;
+        for (unsigned wanted = 0; wanted < 1u << n; wanted++)
+            if ((wanted & terminals) == terminals)
+                least = fmin(least, least_of_all(n, root, arcs, n_arcs, wanted, 0, tried));
+        bool is_found = steiner_tree_find(n, root, is_terminal, arcs, n_arcs, into);
+        assert_int_equal(is_found, isfinite(least));
+        if (!is_found)
+            continue;
+        double cost = arcs_cost(arcs, into, n);
+        for (int v = 0; v < n; v++)
+            assert_true(!is_terminal[v] || into[v] != NO_ARC);
+        assert_true(is_tree(n, root, arcs, into) && cost <= least * (n_terminals ? n_terminals : 1) + 1e-9);
+        sum += cost;
+        least_sum += least;
+    }
+    assert_true(sum <= 1.05 * least_sum);
 }
 
 // --- conditions and ranges -------------------------------------------------------------------------------------------
@@ -83,10 +118,15 @@ static const struct reuse_loops of_512 = {7, 4, {1, 128, 28, 28, 512, 1, 1}},
 
 TEST(steps_reuse_what_dominates_them_or_what_they_dominate)
 {
-    static const struct reuse_loops product = {3, 2, {1, 1, 1}};
+    struct reuse_loops bridge, product = {3, 2, {1, 1, 1}};
+    static const int64_t between[] = {1, 64, 14, 14, 64, 1, 1};   // the paper's first choice of a bridge
     assert_true(reuse_is_possible(&of_512, &of_256) && reuse_is_possible(&of_256, &of_512));
     assert_true(reuse_is_possible(&wide, &wide) && reuse_is_possible(&wide, &of_256));
     assert_false(reuse_is_possible(&wide, &deep) || reuse_is_possible(&product, &deep));
+    assert_true(reuse_find_bridge(&wide, &deep, &bridge));
+    assert_memory_equal(bridge.extents, between, sizeof between);
+    assert_true(reuse_is_possible(&wide, &bridge) && reuse_is_possible(&bridge, &deep));
+    assert_false(reuse_find_bridge(&of_512, &of_256, &bridge) || reuse_find_bridge(&product, &deep, &bridge));
 }
 
 // The paper's third example: B* 56, half the channels, so B is from 28 to 112; T and M from half of those to them.
@@ -194,39 +234,38 @@ TEST(reuse_finds_good_schedules_in_few_trials)
 
 // --- plans -----------------------------------------------------------------------------------------------------------
 
-static struct reuse_node node_of(const struct reuse_loops *l, struct reuse_schedule *schedules, double from_nothing)
+static struct reuse_node node_of(const struct reuse_loops *l, struct reuse_schedule *schedules, double from_nothing,
+                                 bool is_bridge)
 {
     struct random r = random_seed(1);
     double ignored[SCHEDULES];
-    return (struct reuse_node){"dense", *l, schedules, make_step(l, schedules, ignored, &r), from_nothing};
+    return (struct reuse_node){"dense", *l, schedules, make_step(l, schedules, ignored, &r), from_nothing, is_bridge};
 }
 
-static int count_searched(const int parents[3])
+TEST(plans_take_bridges_that_spare_trials)
 {
-    return (parents[0] == TUNED_FROM_NOTHING) + (parents[1] == TUNED_FROM_NOTHING) + (parents[2] == TUNED_FROM_NOTHING);
-}
-
-// The flat one reuses nothing of the tall one, and both can reuse the small one, or it one of them.
-TEST(plans_take_the_fewest_trials)
-{
-    static const struct reuse_loops flat = {3, 2, {64, 16, 64}}, tall = {3, 2, {16, 64, 64}},
-                                    small = {3, 2, {16, 16, 64}};
+    static const struct reuse_loops flat = {3, 2, {64, 16, 64}}, tall = {3, 2, {16, 64, 64}};
     struct reuse_schedule schedules[3][SCHEDULES];
+    struct reuse_bridge bridges[4];
     int parents[3];
-    struct reuse_node nodes[3] = {node_of(&flat, schedules[0], 200), node_of(&tall, schedules[1], 200),
-                                  node_of(&small, schedules[2], 200)};
+    struct reuse_node nodes[3] = {node_of(&flat, schedules[0], 200, false), node_of(&tall, schedules[1], 200, false)};
     reuse_plan_find(nodes, 2, 1, parents);
     assert_true(parents[0] == TUNED_FROM_NOTHING && parents[1] == TUNED_FROM_NOTHING);
+    assert_int_equal(reuse_plan_list_bridges(nodes, 2, parents, 4, bridges), 1);
+    assert_true(bridges[0].loops.extents[0] == 16 && bridges[0].loops.extents[1] == 16);
+    nodes[2] = node_of(&bridges[0].loops, schedules[2], 200, true);
+    assert_int_equal(reuse_plan_list_bridges(nodes, 3, parents, 4, bridges), 0);   // it is there
     reuse_plan_find(nodes, 3, 1, parents);
-    assert_int_equal(count_searched(parents), 1);
-    nodes[2].from_nothing = 0;   // it is tuned
-    reuse_plan_find(nodes, 3, 1, parents);
-    assert_true(parents[0] == 2 && parents[1] == 2 && parents[2] == TUNED_FROM_NOTHING);
-    nodes[1].family = "lanewise";
-    reuse_plan_find(nodes, 3, 1, parents);
-    assert_true(parents[0] == 2 && parents[1] == TUNED_FROM_NOTHING);
+    int searched = parents[0] == TUNED_FROM_NOTHING ? 0 : 1;   // the bridge reuses it, and the other one the bridge
+    assert_true(parents[searched] == TUNED_FROM_NOTHING && parents[2] == searched && parents[!searched] == 2);
     for (int i = 0; i < 3; i++)
-        nodes[i].from_nothing = 1;
+        nodes[i].from_nothing = 4;
     reuse_plan_find(nodes, 3, 1, parents);
-    assert_int_equal(count_searched(parents), 3);
+    assert_true(parents[0] == TUNED_FROM_NOTHING && parents[1] == TUNED_FROM_NOTHING && parents[2] == NOT_TUNED);
+    nodes[1].family = "lanewise";
+    nodes[0].from_nothing = nodes[1].from_nothing = nodes[2].from_nothing = 200;
+    reuse_plan_find(nodes, 3, 1, parents);
+    assert_true(parents[0] == TUNED_FROM_NOTHING && parents[1] == TUNED_FROM_NOTHING && parents[2] == NOT_TUNED);
+    nodes[0].from_nothing = 0;   // what is tuned needs no bridge
+    assert_int_equal(reuse_plan_list_bridges(nodes, 2, parents, 4, bridges), 0);
 }

@@ -140,3 +140,14 @@ void configuration_mutate(struct configuration *c, double probability, struct ra
             change(&c->settings.items[i], random);
     }
 }
+
+void configuration_cross(struct configuration *c, const struct configuration *other, double probability,
+                         struct random *random)
+{
+    for (size_t i = 0; i < c->settings.count; i++) {
+        struct setting *s = &c->settings.items[i];
+        const struct setting *of_other = configuration_find(other, s->node.fingerprint);
+        if (of_other && of_other->value < s->node.n_values && random_unit(random) < probability)
+            s->value = of_other->value;
+    }
+}

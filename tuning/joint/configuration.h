@@ -34,3 +34,6 @@ bool configuration_can_change(const struct configuration *c);   // is there a no
 // Some of the settings, each with this probability, and one at least, the heavier the likelier, get another value.
 // Nothing where there is none.
 void configuration_mutate(struct configuration *c, double probability, struct random *random);
+// Each setting that both have becomes that of the other one with this probability.
+void configuration_cross(struct configuration *c, const struct configuration *other, double probability,
+                         struct random *random);

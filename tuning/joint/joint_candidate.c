@@ -21,10 +21,10 @@ bool joint_candidate_equal(const struct joint_candidate *a, const struct joint_c
     return ALL(size_t, i, MOST_PASSES, configuration_equal(&a->of[i], &b->of[i]));
 }
 
-uint64_t joint_candidate_hash(const struct joint_candidate *c)
+uint64_t joint_candidate_hash(const struct joint_candidate *c, size_t last_pass)
 {
-    uint64_t hash = 0;
-    for (size_t pass = 0; pass < MOST_PASSES; pass++)
+    uint64_t hash = last_pass;
+    for (size_t pass = 0; pass <= last_pass; pass++)
         for (size_t i = 0; i < c->of[pass].settings.count; i++) {
             const struct setting *s = &c->of[pass].settings.items[i];
             hash = hash_mix(hash, hash_mix(s->node.fingerprint ^ pass, s->value));

@@ -9,7 +9,6 @@ struct joint_candidate {
 };
 void joint_candidate_free(struct joint_candidate *c);
 void joint_candidate_copy(struct joint_candidate *to,
-                          const struct joint_candidate *from);   // `to` is one already, or zero
-// Whatever they take.
-uint64_t joint_candidate_hash(const struct joint_candidate *c);
-bool joint_candidate_equal(const struct joint_candidate *a, const struct joint_candidate *b);
+                          const struct joint_candidate *from);                      // `to` is one already, or zero
+uint64_t joint_candidate_hash(const struct joint_candidate *c, size_t last_pass);   // of passes up to that one
+bool joint_candidate_equal(const struct joint_candidate *a, const struct joint_candidate *b);   // whatever they take

@@ -14,7 +14,7 @@ struct joint {
     struct joint_candidate best;
     struct joint_candidate *known;   // evaluated last of those with equal hashes; costs 0: none
     struct joint_report *report;
-    size_t n_steps;
+    size_t n_steps, most_steps;
     bool is_ended;   // by the problem
 };
 
@@ -42,7 +42,7 @@ static void keep_in_store(struct joint *j)
 // Annealing comes back to candidates that it knows.
 static void evaluate(struct joint *j, struct joint_candidate *c)
 {
-    struct joint_candidate *known = &j->known[joint_candidate_hash(c) % MOST_KNOWN];
+    struct joint_candidate *known = &j->known[joint_candidate_hash(c, MOST_PASSES - 1) % MOST_KNOWN];
     if (known->cost > 0 && joint_candidate_equal(known, c)) {
         c->cost = known->cost;
         j->is_ended = interrupt_requested();
@@ -144,7 +144,8 @@ static void take_step(struct joint *j, struct strategy *s, struct pass_turns *tu
 
 static bool has_time(const struct joint *j, double end)
 {
-    return !j->is_ended && j->problem->clock(j->problem->context) < end;
+    bool has_steps = !j->most_steps || j->n_steps < j->most_steps;
+    return has_steps && !j->is_ended && j->problem->clock(j->problem->context) < end;
 }
 
 static void run_stage(struct joint *j, const struct tuning_stage *stage, double end)
@@ -160,10 +161,10 @@ static void run_stage(struct joint *j, const struct tuning_stage *stage, double 
 }
 
 void joint_search(const struct joint_problem *problem, const struct pass_schedule *schedule, double budget,
-                  struct joint_candidate *ret_best, struct joint_report *ret_report)
+                  size_t most_steps, struct joint_candidate *ret_best, struct joint_report *ret_report)
 {
     LOCAL_ZEROS(struct joint_candidate, known, MOST_KNOWN);
-    struct joint j = {.problem = problem, .known = known, .report = ret_report};
+    struct joint j = {.problem = problem, .known = known, .report = ret_report, .most_steps = most_steps};
     *ret_report = (struct joint_report){0};
     for (size_t i = 0; i < MOST_PASSES; i++)
         ret_report->of[i].gain = 1;

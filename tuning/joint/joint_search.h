@@ -42,5 +42,6 @@ struct joint_report {
     struct pass_report of[MOST_PASSES];
 };
 // Gives the best candidate; the caller frees it. The budget begins when the first candidates have their costs.
+// At most so many steps (0: as many as the budget has).
 void joint_search(const struct joint_problem *problem, const struct pass_schedule *schedule, double budget,
-                  struct joint_candidate *ret_best, struct joint_report *ret_report);
+                  size_t most_steps, struct joint_candidate *ret_best, struct joint_report *ret_report);

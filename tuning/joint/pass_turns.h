@@ -1,15 +1,14 @@
-// Whose turn it is of the passes of a stage (XTAT-M's SelectOpt): the one that gains most in its time. Each is tried
-// briefly first, in the order of the stage; then the score of a pass is what it gained of late, older gains counting
-// less, and what is expected of it, less the longer it was tried: so passes without gains share the time by what is
-// expected of them, and one that gains goes on.
+// Whose turn it is of the passes of a stage (XTAT-M's SelectOpt): one after the other, for so many steps each, or the
+// one that gains most in its time. By gain, each is tried briefly first, in the order of the stage; then the score of a
+// pass is what it gained of late, older gains counting less, and what is expected of it, less the longer it was tried:
+// so passes without gains share the time by what is expected of them, and one that gains goes on.
 #pragma once
 #include "tuning/joint/pass_schedule.h"
-#include <stdbool.h>
 
 struct pass_turns {
     const struct tuning_stage *stage;
     double horizon;   // seconds after which gains count e times less
-    size_t last;
+    size_t step, n_vain, last;
     struct {
         double gained, spent;
         bool is_over;   // nothing was there to do, and nothing gained since

@@ -101,29 +101,6 @@ double ridge_predict(const struct ridge *m, const double *features)
     return sum;
 }
 
-// --- cross-validation ------------------------------------------------------------------------------------------------
-
-struct correlation {
-    double n, x, y, xx, yy, xy;
-};
-
-static void correlation_add(struct correlation *c, double x, double y)
-{
-    c->n++;
-    c->x += x;
-    c->y += y;
-    c->xx += x * x;
-    c->yy += y * y;
-    c->xy += x * y;
-}
-
-// 0: x or y are all equal.
-static double correlation_r(const struct correlation *c)
-{
-    double of_x = c->xx - c->x * c->x / c->n, of_y = c->yy - c->y * c->y / c->n;
-    return of_x > 0 && of_y > 0 ? (c->xy - c->x * c->y / c->n) / sqrt(of_x * of_y) : 0;
-}
-
 static void correlate_fold(struct correlation *c, const struct ridge *m, const struct observation *rows, size_t n,
                            size_t fold)
 {

@@ -37,6 +37,16 @@ bool reuse_is_possible(const struct reuse_loops *a, const struct reuse_loops *b)
     return a->n == b->n && a->n_space == b->n_space && (dominates(a, b) || dominates(b, a));
 }
 
+bool reuse_find_bridge(const struct reuse_loops *a, const struct reuse_loops *b, struct reuse_loops *ret_bridge)
+{
+    if (a->n != b->n || a->n_space != b->n_space || reuse_is_possible(a, b))
+        return false;
+    *ret_bridge = *a;
+    for (int i = 0; i < a->n; i++)
+        ret_bridge->extents[i] = a->extents[i] < b->extents[i] ? a->extents[i] : b->extents[i];
+    return true;
+}
+
 static double iterations(const struct reuse_loops *l, int from)
 {
     double product = 1;

@@ -26,6 +26,8 @@ struct reuse_schedule {
     double block_cost, tile_cost;   // by which one of several with the same B, or T, is taken: bytes that are read
 };
 bool reuse_is_possible(const struct reuse_loops *a, const struct reuse_loops *b);
+// Their element-wise minimum, which both may reuse, and which may reuse both: a bridge. False: it is one of them.
+bool reuse_find_bridge(const struct reuse_loops *a, const struct reuse_loops *b, struct reuse_loops *ret_bridge);
 
 // Algorithm 1, by asking and telling. In the first round, for each B and T within their ranges, the schedule that reads
 // least, and has about as much near for each block as the best of b; in the second, for the best T of each B, all M.
