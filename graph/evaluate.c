@@ -5,7 +5,6 @@
 #include "core/text/error.h"
 #include "expressions/elements.h"
 #include "expressions/evaluation/evaluate.h"
-#include <string.h>
 
 static bool is_whole(enum dtype dtype)
 {

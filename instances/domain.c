@@ -2,7 +2,6 @@
 #include "instances/domain.h"
 
 #include "core/memory/arena.h"
-#include <string.h>
 
 // Lists of integers: for each length up to the number of axes (times `per_axis`), every entry from low to high. Lists
 // of more than `varied` entries repeat their first `varied` ones.

@@ -18,7 +18,6 @@
 #include "core/text/error.h"
 #include "core/text/text.h"
 #include "graph/evaluate.h"
-#include <string.h>
 
 // --- a kernel --------------------------------------------------------------------------------------------------------
 

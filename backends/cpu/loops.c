@@ -13,7 +13,6 @@
 #include "backends/limits.def"
 #include "core/memory/arena.h"
 #include <math.h>
-#include <string.h>
 
 #define BLOCK 1024   // values of a block at most
 #define MOST_AXES (LOOP_MAX_RANK + 2)

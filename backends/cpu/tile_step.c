@@ -3,7 +3,6 @@
 
 #include "backends/cpu/generated.h"
 #include "backends/planning/plan_memory.h"
-#include <string.h>
 
 // --- the step as a definition ----------------------------------------------------------------------------------------
 

@@ -14,7 +14,6 @@
 #include "backends/costs/choices.h"
 #include "backends/costs/sampling.h"
 #include "backends/cuda/kernel_cache.h"
-#include "backends/cuda/library.h"
 #include "backends/cuda/model.h"
 #include "backends/cuda/roofline.h"
 #include "backends/cuda/steps.h"

@@ -9,7 +9,6 @@
 #include "backends/planning/plan_memory.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
-#include <string.h>
 
 struct cuda_model {
     struct model base;

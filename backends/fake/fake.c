@@ -16,7 +16,6 @@
 #include "core/text/error.h"
 #include "graph/graph_whole.h"
 #include "operators/traits.h"
-#include <string.h>
 
 struct fake_backend {
     struct backend base;

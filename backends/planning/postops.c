@@ -2,7 +2,6 @@
 #include "backends/planning/postops.h"
 
 #include <math.h>
-#include <string.h>
 
 struct epilogue_reading {
     const struct loop *loop;

@@ -2,8 +2,6 @@
 // remaining size is always computed as end - at, so that no sum can overflow.
 #include "core/formats/wire.h"
 
-#include <string.h>
-
 static const uint8_t CONTINUES = 0x80;
 
 const char *wire_read_varint(struct wire_range *r, uint64_t *ret_value)

@@ -17,7 +17,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <unistd.h>
 
 #define NANOSECONDS_OF_ONE_REQUEST 100000000

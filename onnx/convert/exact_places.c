@@ -13,7 +13,6 @@
 #include "onnx/format/tensor.h"
 #include "onnx/format/visit.h"
 #include <math.h>
-#include <string.h>
 
 enum { MOST_TERMS = 12 };
 #define MOST_ELEMENTS ((int64_t)1 << 20)   // of constants that are looked at

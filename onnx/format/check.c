@@ -7,8 +7,6 @@
 #include "core/text/error.h"
 #include "onnx/format/visit.h"
 
-#include <string.h>
-
 struct scope {
     const struct scope *outer;
     struct key_set names;

@@ -4,14 +4,12 @@
 #include "backends/generated/tile_arguments.h"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
-#include "core/text/error.h"
 #include "core/text/text.h"
 #include "tests/backends/elsewhere.h"
 #include "tests/backends/machines.h"
 #include "tests/backends/parts.h"
 #include "tests/support/check.h"
 #include <math.h>
-#include <string.h>
 
 #define ALLOWED 2e-6f   // values are within 1
 

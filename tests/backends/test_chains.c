@@ -2,7 +2,6 @@
 // against the reference: in all layouts, for one thread and several, with what stands between and behind them; and which
 // steps are joined.
 #include "backends/backend.h"
-#include "backends/costs/chains.h"
 #include "backends/costs/cost_database.h"
 #include "backends/costs/graph_cost.h"
 #include "backends/costs/layout_policy.h"

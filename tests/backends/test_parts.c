@@ -7,7 +7,6 @@
 #include "core/numbers/random.h"
 #include "tests/support/check.h"
 #include <math.h>
-#include <string.h>
 
 enum { PARTS = 3 };
 enum { NORMALIZATION = LRN, PRODUCT = MATMUL, PRODUCTS = LRN + 1 };   // kinds of primitives, and batches of products

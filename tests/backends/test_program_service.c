@@ -2,7 +2,6 @@
 // not as it should be. Nothing that others could have written may be run.
 #include "backends/programs/programs.h"
 #include "core/system/cores.h"
-#include "core/system/file.h"
 #include "tests/support/check.h"
 #include <dirent.h>
 #include <fcntl.h>

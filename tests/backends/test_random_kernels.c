@@ -5,7 +5,6 @@
 #include "backends/generated/tile_arguments.h"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
-#include "core/text/error.h"
 #include "tests/backends/elsewhere.h"
 #include "tests/backends/images.h"
 #include "tests/backends/machines.h"

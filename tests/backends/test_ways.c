@@ -1,7 +1,6 @@
 // Every way to run a step of the processor against the reference; which choices a plan's steps get, and their budget.
 #include "backends/backend.h"
 #include "backends/costs/cost_database.h"
-#include "backends/costs/graph_cost.h"
 #include "backends/costs/layout_policy.h"
 #include "backends/costs/plan_choices.h"
 #include "backends/costs/step_cost.h"

@@ -6,7 +6,6 @@
 // tiles always among the choices. A line for each choice, with tabs between: its kernel, the layout, what the step is,
 // operations, bytes, least seconds by bytes and by functions, choice, seconds, error. `seconds` is how long it goes on;
 // the exit code is 3 when there was no time for all.
-#include "backends/costs/choices.h"
 #include "backends/backend.h"
 #include "backends/contract/choice.h"
 #include "backends/costs/layout_policy.h"

@@ -5,7 +5,6 @@
 #include "core/numbers/random.h"
 #include "graph/graph.h"
 #include "graph/graph_whole.h"
-#include <string.h>
 
 static double elements_of(const struct graph *g, tensor_id t)
 {

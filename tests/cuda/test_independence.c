@@ -1,6 +1,5 @@
 // Which loops may run side by side: boxes of one tensor, worked out by marking every place that each writes.
 #include "backends/generated/independence.h"
-#include "backends/generated/kernels.h"
 #include "tests/support/check.h"
 
 #define MOST_PLACES 4096

@@ -1,6 +1,5 @@
 // The normal form of scopes: one tensor for all orders of sums, operands and guards and all names, and other tensors for
 // what is not equal.
-#include "derivation/scopes/scope.h"
 #include "tests/derivation/problem.h"
 
 // All texts of a group are one tensor; texts of different groups are different ones.

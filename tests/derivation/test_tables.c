@@ -3,8 +3,6 @@
 #include "core/formats/sexp.h"
 #include "derivation/matching/match.h"
 #include "derivation/programs/check.h"
-#include "derivation/search/report.h"
-#include "operators/traits.h"
 #include "tests/derivation/problem.h"
 #include "tests/operators/typed_call.h"
 

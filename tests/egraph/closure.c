@@ -1,7 +1,6 @@
 // The classes are numbers of nodes; uniting two names all of one anew.
 #include "tests/egraph/closure.h"
 
-#include "operators/operator.h"
 #include <assert.h>
 
 static void name_all(struct closure *c, eclass_id old, eclass_id new)

@@ -2,7 +2,6 @@
 // that may not be read at first tell where it is, so that the change comes between the scans. Then all numbers of a list
 // are as short as can be, and more.
 #define _GNU_SOURCE   // MAP_ANONYMOUS
-#include "onnx/format/model.h"
 #include "onnx/format/model_read.h"
 #include "onnx/format/tensor.h"
 #include "tests/support/check.h"

@@ -1,6 +1,5 @@
 // Protobuf records by hand: what is read, what is refused and why, and that writing gives the same bytes.
 #include "core/formats/wire.h"
-#include "onnx/format/model.h"
 #include "onnx/format/model_read.h"
 #include "onnx/format/model_write.h"
 #include "tests/support/check.h"

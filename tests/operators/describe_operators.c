@@ -8,7 +8,6 @@
 #include "graph/call_text.h"
 #include "operators/traits.h"
 #include "tests/operators/typed_call.h"
-#include <string.h>
 
 static const char introduction[] =
     "# Operators\n"

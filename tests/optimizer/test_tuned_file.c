@@ -1,8 +1,6 @@
 // The decisions of tuning are in the compiled model: it is planned as it was when it was written, and computes the
 // same.
-#include "backends/costs/step_cost.h"
 #include "core/system/temporary.h"
-#include "graph/graph_whole.h"
 #include "optimizer/compiled/compile.h"
 #include "tests/backends/processor.h"
 #include "tests/support/parse_graph.h"

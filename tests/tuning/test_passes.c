@@ -8,7 +8,6 @@
 #include "backends/fake/fake.h"
 #include "backends/layouts/choose_layouts.h"
 #include "backends/planning/planner.h"
-#include "core/system/file.h"
 #include "tests/support/parse_graph.h"
 #include "tuning/former_choices.h"
 #include "tuning/neighbourhoods.h"

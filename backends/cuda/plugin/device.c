@@ -7,7 +7,6 @@
 #include <cudnn.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define MOST_ADDRESSES 128
 

@@ -5,7 +5,6 @@
 #include "backends/layouts/solver/variable_elimination.h"
 #include "core/memory/arena.h"
 #include <math.h>
-#include <string.h>
 
 struct bucket {
     uint32_t variable;

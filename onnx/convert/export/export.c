@@ -12,7 +12,6 @@
 #include "onnx/convert/export/make_concat_split.h"
 #include "onnx/convert/export/make_conv_pool.h"
 #include "onnx/convert/export/value_names.h"
-#include "onnx/convert/importer.h"
 #include "onnx/convert/initial_state.h"
 #include "onnx/convert/repetition.h"
 

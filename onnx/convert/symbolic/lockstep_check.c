@@ -13,8 +13,6 @@
 #include "onnx/convert/weights.h"
 #include "onnx/format/visit.h"
 
-#include <string.h>
-
 #define MOST_TABLES 8
 
 static const int64_t elsewhere[] = {1, 70, 331, 601, 5003, 20011, 100003};

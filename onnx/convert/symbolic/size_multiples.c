@@ -7,8 +7,6 @@
 #include "core/numbers/random.h"
 #include "onnx/convert/symbolic/at_binding.h"
 
-#include <string.h>
-
 #define MOST_UNIT 64
 #define ODD_SIZE 131
 #define SMALL_SIZES 96   // all of them: windows make single rows of small images, which go with any number of rows

@@ -2,7 +2,6 @@
 #include "core/system/clock.h"
 #include "optimizer/search/backtracking/local_cost.h"
 #include "optimizer/search/backtracking/patience.h"
-#include "substitutions/match_index.h"
 #include "tests/optimizer/search/made_up.h"
 #include <pthread.h>
 #include <time.h>

@@ -2,7 +2,6 @@
 #include "graph/graph_whole.h"
 #include "optimizer/search/backtracking/queue.h"
 #include "optimizer/search/weight_bytes.h"
-#include "substitutions/match_index.h"
 #include "tests/optimizer/search/made_up.h"
 #include "tests/support/graph_check.h"
 #include "tests/support/random_graph.h"
