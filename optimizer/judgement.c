@@ -16,7 +16,7 @@ const char *optimizing_reason_not_to_check(const struct optimizing *o)
     return o->results.found.steps.count == 0 ? "nothing was changed"
            : !backend_can_run(o->checker)    ? "this device runs nothing"
            : o->report.timing.is_disturbed   ? "this machine is busy"
-           : o->report.timing.is_cut         ? "interrupted"
+           : o->report.timing.is_cut         ? optimizing_reason_of_end(o)
            : o->options->is_check_skipped    ? "by request"
                                              : NULL;
 }

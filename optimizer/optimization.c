@@ -60,3 +60,8 @@ bool optimizing_is_cut(struct optimizing *o)
     *o->error = (struct error){0};
     return true;
 }
+
+const char *optimizing_reason_of_end(const struct optimizing *o)
+{
+    return time_limit_ends(&o->time.limit) ? "the time was over" : "interrupted";
+}

@@ -134,3 +134,4 @@ bool optimizing_is_rewritten(const struct optimizing *o, size_t finalist);
 // A device failed as somebody asked us to end while it was at work: nothing is known of the result then, and that is in
 // the report instead of the error.
 bool optimizing_is_cut(struct optimizing *o);
+const char *optimizing_reason_of_end(const struct optimizing *o);   // that came before all was known

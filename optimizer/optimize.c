@@ -238,8 +238,8 @@ static const char *reason_not_to_measure(struct optimizing *o)
 {
     TEXT(load);
     if (!o->report.timing.is_disturbed)
-        return time_limit_is_over(&o->time.limit) ? "the time was over before the result was seen to be faster"
-                                                  : "it was interrupted before the result was seen to be faster";
+        return time_limit_ends(&o->time.limit) ? "the time was over before the result was seen to be faster"
+                                               : "it was interrupted before the result was seen to be faster";
     machine_print_load(&load);
     const char *reason =
         arena_printf(&o->model.arena, "it is not measured: this machine is busy (%s)", load.chars ? load.chars : "");

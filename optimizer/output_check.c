@@ -276,7 +276,7 @@ bool optimizing_judge(struct optimizing *o)
     phases_enter(&o->time.phases, PHASE_CHECKING);
     if (backend_can_run(o->checker) && !check_here(o, list_weights(o))) {
         o->report.check.verdict = CHECK_SKIPPED;
-        o->report.check.reason = "interrupted";
+        o->report.check.reason = optimizing_reason_of_end(o);
         return optimizing_is_cut(o);
     }
     return judge_in_runtime(o);

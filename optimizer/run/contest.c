@@ -449,10 +449,29 @@ static bool is_settled(const struct contest *c, const struct ratio_summary *gain
     return (gain->n_loads >= planned_loads(c) || is_decided(gain)) && !is_open(gain) && !is_wide(gain);
 }
 
+static bool is_out_of_time(const struct stage *s)
+{
+    return s->c->deadline > 0 && now(s->e) > s->c->deadline;
+}
+
 static bool is_time_left(const struct stage *s, double started, double first_part)
 {
     double usual = started + TIMES_LONGER * fmax(s->c->seconds, first_part);
     return !interrupt_requested() && now(s->e) < (s->c->deadline > 0 ? s->c->deadline : usual);
+}
+
+// The shortest run of either finalist, as they qualified; 0: they did not have to.
+static double seconds_of_runs(const struct contest_outcome *outcome)
+{
+    const struct sample_summary *q = outcome->qualifying;
+    return q ? fmin(q[outcome->original].minimum, q[outcome->result].minimum) : 0;
+}
+
+// Rounds of a load, at least. Runs that take seconds make a pair in each, so that as many loads as possible are behind
+// what they say.
+static size_t rounds_of_load(size_t n_loads, double of_run)
+{
+    return of_run >= CONTEST_LONGEST_RUN ? 1 : (FINAL_RUNS + n_loads - 1) / n_loads;
 }
 
 // After as many as were planned somebody looks at what they say, and as long as that is open again after half as many
@@ -462,7 +481,7 @@ static bool run_loads(struct stage *s, struct contest_outcome *outcome)
     size_t planned = planned_loads(s->c), n_looks = 0;
     double started = now(s->e), first_part = 0;
     s->seconds = (1 - SHARE_OF_QUALIFYING) * s->c->seconds / (double)planned;
-    s->least_rounds = s->c->loads_itself ? 1 : (FINAL_RUNS + planned - 1) / planned;
+    s->least_rounds = s->c->loads_itself ? 1 : rounds_of_load(planned, seconds_of_runs(outcome));
     while (s->n_loads == 0 || !interrupt_requested()) {
         if (!(s->n_loads == 0 ? run_first_load(s, outcome) : run_load(s)))
             return false;
@@ -470,8 +489,8 @@ static bool run_loads(struct stage *s, struct contest_outcome *outcome)
             return true;
         outcome->is_undecided = !end_load(s, outcome);
         double spent = now(s->e) - started;
-        bool is_late = spent > s->c->seconds, is_out_of_time = s->c->deadline > 0 && now(s->e) > s->c->deadline;
-        if (is_out_of_time || (is_late && !outcome->is_undecided && is_decided(&outcome->gain)))
+        bool is_late = spent > s->c->seconds;
+        if (is_out_of_time(s) || (is_late && !outcome->is_undecided && is_decided(&outcome->gain)))
             break;
         if (s->n_loads < planned)
             continue;
@@ -531,7 +550,7 @@ static bool ask_earlier(const struct contest_runner *e, const struct contest *c,
         return true;
     init_stage(&s, e, c, ending, error);
     s.seconds = SECONDS_OF_A_LOOK;
-    s.least_rounds = c->loads_itself ? 1 : ROUNDS_OF_A_LOOK;
+    s.least_rounds = c->loads_itself || v.seconds >= CONTEST_LONGEST_RUN ? 1 : ROUNDS_OF_A_LOOK;
     s.is_warm = c->loads_itself || (c->prepares_all && v.seconds >= CONTEST_LONG_RUN);
     for (size_t i = 0; i < c->n; i++)
         s.entrants[i].is_out = i != v.original && i != v.result;
@@ -554,12 +573,6 @@ static bool ask_earlier(const struct contest_runner *e, const struct contest *c,
 
 // --- the final -------------------------------------------------------------------------------------------------------
 
-static bool are_runs_long(const struct contest_outcome *outcome)
-{
-    return outcome->qualifying && outcome->qualifying[outcome->original].minimum >= CONTEST_LONG_RUN &&
-           outcome->qualifying[outcome->result].minimum >= CONTEST_LONG_RUN;
-}
-
 static bool hold_final(const struct contest_runner *e, const struct contest *c, struct ending *ending,
                        struct contest_outcome *outcome, struct error *error)
 {
@@ -570,14 +583,16 @@ static bool hold_final(const struct contest_runner *e, const struct contest *c, 
     if (outcome->is_earlier || outcome->is_undecided)
         return true;
     init_stage(&s, e, c, ending, error);
-    s.is_warm = c->loads_itself || (c->prepares_all && are_runs_long(outcome));
+    s.is_warm = c->loads_itself || (c->prepares_all && seconds_of_runs(outcome) >= CONTEST_LONG_RUN);
     for (size_t i = 0; i < c->n; i++)
         s.entrants[i].is_out = i != outcome->original && i != outcome->result;
     bool is_done = run_loads(&s, outcome);
     bool has_gain = is_done && !outcome->is_disturbed && !outcome->is_undecided;
     outcome->is_settled = has_gain && !s.is_cut && is_settled(c, &outcome->gain);
     bool says_nothing = has_gain && outcome->gain.low <= 1 && outcome->gain.high >= 1 && is_wide(&outcome->gain);
-    outcome->is_disturbed = outcome->is_disturbed || (says_nothing && is_shared(e));
+    bool is_short = says_nothing && s.n_loads < planned_loads(c) && is_out_of_time(&s);
+    outcome->is_undecided = outcome->is_undecided || is_short;
+    outcome->is_disturbed = outcome->is_disturbed || (says_nothing && !is_short && is_shared(e));
     for (int i = 0; is_done && !outcome->is_undecided && !outcome->is_disturbed && i < 2; i++)
         outcome->times[i] =
             sample_summarize(s.entrants[finalists[i]].seconds.items, s.entrants[finalists[i]].seconds.count);
@@ -606,7 +621,7 @@ double contest_expected_seconds(size_t n, int loads, double seconds, double of_l
 {
     double qualifying = SHARE_OF_QUALIFYING * seconds, final = seconds - qualifying;
     double n_rounds = fmax(QUALIFYING_ROUNDS, qualifying / ((double)n * of_run + 1e-9));
-    double n_final = fmax(FINAL_RUNS, final / (2 * of_run + 1e-9)) / loads;
+    double n_final = fmax((double)rounds_of_load((size_t)loads, of_run), final / (2 * of_run + 1e-9) / loads);
     return (double)n * expected_seconds_of_load(of_load, of_run, n_rounds) +
            2 * loads * expected_seconds_of_load(of_load, of_run, ceil(n_final));
 }

@@ -33,6 +33,11 @@ bool time_limit_is_over(const struct time_limit *l)
     return l->seconds > 0 && clock_seconds() >= end;
 }
 
+bool time_limit_ends(const struct time_limit *l)
+{
+    return l->seconds > 0 && !l->is_former_over && !isfinite(interrupt_signalled_at());
+}
+
 static bool wants_end(void *context)
 {
     struct time_limit *l = context;

@@ -27,3 +27,4 @@ void time_limit_enter(struct time_limit *l, enum time_part part);
 double time_limit_of_searching(const struct time_limit *l);
 double time_limit_of_timing(const struct time_limit *l);
 bool time_limit_is_over(const struct time_limit *l);   // of the part that is under way
+bool time_limit_ends(const struct time_limit *l);      // what was cut short: nobody else has asked for an end

@@ -66,13 +66,13 @@ TEST(timing_has_time_of_its_own)
     const struct interrupt_listener user = {wants_end, &questions};
     interrupt_listen(&user);
     time_limit_begin(&limit, 1000, clock_seconds() - 800, &rest);
-    assert_true(interrupt_requested() && time_limit_is_over(&limit));
+    assert_true(interrupt_requested() && time_limit_is_over(&limit) && time_limit_ends(&limit));
     time_limit_enter(&limit, TIME_TO_TIME);
     assert_false(interrupt_requested() || time_limit_is_over(&limit));
     time_limit_enter(&limit, TIME_TO_TIME);
     assert_true(interrupt_requested());
     time_limit_enter(&limit, TIME_TO_TIME);
-    assert_true(interrupt_requested() && !time_limit_is_over(&limit));
+    assert_true(interrupt_requested() && !time_limit_is_over(&limit) && !time_limit_ends(&limit));
     time_limit_end(&limit);
     interrupt_listen(NULL);
 }

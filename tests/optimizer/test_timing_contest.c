@@ -457,6 +457,37 @@ TEST(long_runs_warm_up_nobody)
     }
 }
 
+// Runs that take seconds make a pair in each load. Four of them are a verdict; what is cut before, or scatters too much
+// to be one by then, was short of time, whoever else runs.
+TEST(few_long_pairs_are_a_verdict)
+{
+    static const double seconds[] = {5, 2};
+    static const bool is_result[] = {false, true};
+    for (int k = 0; k < 8; k++) {
+        int n_loads = 1 + k % 4;
+        struct sample_summary qualifying[2], earlier[2];
+        struct paper p = {.seconds = seconds, .noise = 0.1, .result = 1, .slept = 1, .n_shared = 1000};
+        struct contest c = {.n = 2,
+                            .is_result = is_result,
+                            .seconds = 3,
+                            .loads = 7,
+                            .deadline = 2 * n_loads - 0.5,
+                            .most_loaded = 1,
+                            .earlier = earlier,
+                            .prepares_all = true};
+        struct contest_outcome outcome = {.qualifying = qualifying};
+        for (int i = 0; i < 2; i++)
+            earlier[i] = (struct sample_summary){.count = 3, .minimum = seconds[i], .quartile1 = seconds[i]};
+        for (int i = 0; k >= 4 && i < 64; i++)
+            p.of_load[i] = i % 2 ? 0.4 : 6;
+        assert_true(hold(&p, &c, &outcome));
+        assert_true(!outcome.is_disturbed && p.runs[0] == n_loads && p.runs[1] == n_loads);
+        assert_int_equal(outcome.is_undecided, n_loads < 4 || k >= 4);
+        if (!outcome.is_undecided)
+            assert_true(ratio_is_a_gain(&outcome.gain) && outcome.gain.n_loads == (size_t)n_loads);
+    }
+}
+
 // Each load of the result is slower or faster by some normal number.
 static struct ratio_summary gain_of_loads(struct paper *p, double seconds_left, double deadline, struct random *random)
 {
