@@ -106,26 +106,33 @@ static void show(const struct search *s, const struct found_case *c, const struc
     print_message("%s", text.chars);
 }
 
-TEST(cases_are_found)
+static void case_is_found(void **state)
 {
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        if (is_left_out(i, 2))
-            continue;
-        struct problem p;
-        struct search s;
-        struct search_limits limits = search_standard_limits;
-        limits.depth = cases[i].depth;
-        problem_init(&p, cases[i].text);
-        p.dv.weights = 2;
-        search_run(&s, &p.dv, p.program, &limits);
-        const struct derived_program *r = find_wanted(&s, &cases[i]);
-        if (!r)
-            fail_msg("%s was not found", cases[i].name);
-        show(&s, &cases[i], r);
-        check_path(&s, r->state, r->program);
-        search_free(&s);
-        problem_free(&p);
-    }
+    const struct found_case *c = *state;
+    struct problem p;
+    struct search s;
+    struct search_limits limits = search_standard_limits;
+    limits.depth = c->depth;
+    problem_init(&p, c->text);
+    p.dv.weights = 2;
+    search_run(&s, &p.dv, p.program, &limits);
+    const struct derived_program *r = find_wanted(&s, c);
+    if (!r)
+        fail_msg("%s was not found", c->name);
+    show(&s, c, r);
+    check_path(&s, r->state, r->program);
+    search_free(&s);
+    problem_free(&p);
+}
+
+// Tests of their names: `test_derivation_cases 'conv 5x5*'` runs one.
+__attribute__((constructor)) static void enter_cases(void)
+{
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
+        if (!is_left_out(i, 2))
+            tests_enter((struct CMUnitTest){cases[i].name, case_is_found, note_what_is_in_use,
+                                            check_that_nothing_is_left, (void *)(uintptr_t)&cases[i]},
+                        __LINE__);
 }
 
 // A part of the programs that a search finds, in all its depths.
