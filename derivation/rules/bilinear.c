@@ -2,39 +2,14 @@
 #include "derivation/rules/bilinear.h"
 
 #include "core/memory/vec.h"
-#include "core/numbers/integers.h"
+#include "core/numbers/rational.h"
 #include <string.h>
 
-struct rational {
-    int64_t n, d;   // d > 0, in lowest terms
-};
 struct exact {
     struct bilinear *b;
     struct rational of_first[MOST_PRODUCTS][MOST_PLACES], of_second[MOST_PRODUCTS][MOST_PLACES];
     struct rational to_result[MOST_PLACES][MOST_PRODUCTS];
 };
-
-static struct rational rational(int64_t n, int64_t d)
-{
-    int64_t by = greatest_common_divisor(n < 0 ? -n : n, d < 0 ? -d : d);
-    by = by == 0 ? 1 : d < 0 ? -by : by;
-    return (struct rational){n / by, d / by};
-}
-
-static struct rational sum(struct rational x, struct rational y)
-{
-    return rational(x.n * y.d + y.n * x.d, x.d * y.d);
-}
-
-static struct rational product(struct rational x, struct rational y)
-{
-    return rational(x.n * y.n, x.d * y.d);
-}
-
-static struct rational negative(struct rational x)
-{
-    return (struct rational){-x.n, x.d};
-}
 
 // --- Toom-Cook -------------------------------------------------------------------------------------------------------
 
@@ -42,7 +17,7 @@ static struct rational power(struct rational x, int exponent)
 {
     struct rational result = {1, 1};
     while (exponent-- > 0)
-        result = product(result, x);
+        result = rational_product(result, x);
     return result;
 }
 
@@ -56,8 +31,8 @@ static void expand(const struct rational *points, int n, int left_out, struct ra
         if (k == left_out)
             continue;
         for (int i = ++degree; i >= 0; i--)
-            ret_coefficients[i] = sum(i ? ret_coefficients[i - 1] : (struct rational){0, 1},
-                                      product(negative(points[k]), ret_coefficients[i]));
+            ret_coefficients[i] = rational_sum(i ? ret_coefficients[i - 1] : (struct rational){0, 1},
+                                               rational_product(rational_negative(points[k]), ret_coefficients[i]));
     }
 }
 
@@ -67,7 +42,7 @@ static struct rational weight_of(const struct rational *points, int n, int point
     struct rational weight = {1, 1};
     for (int k = 0; k < n; k++)
         if (k != point)
-            weight = product(weight, sum(points[point], negative(points[k])));
+            weight = rational_product(weight, rational_sum(points[point], rational_negative(points[k])));
     return rational(weight.d, weight.n);
 }
 
@@ -88,8 +63,8 @@ static void make_toom_cook(struct exact *e, int results, int window, const struc
     for (int p = 0; p <= n; p++) {
         expand(points, n, p < n ? p : -1, e->of_first[p]);
         for (int r = 0; r < window; r++)
-            e->of_second[p][r] =
-                p < n ? product(power(points[p], r), weight_of(points, n, p)) : (struct rational){r == window - 1, 1};
+            e->of_second[p][r] = p < n ? rational_product(power(points[p], r), weight_of(points, n, p))
+                                       : (struct rational){r == window - 1, 1};
         for (int t = 0; t < results; t++)
             e->to_result[t][p] = p < n ? power(points[p], t) : (struct rational){t == results - 1, 1};
     }
@@ -144,7 +119,8 @@ static bool is_right_at(const struct exact *e, int t, int w, int r)
 {
     struct rational value = {0, 1};
     for (int p = 0; p < e->b->n_products; p++)
-        value = sum(value, product(e->to_result[t][p], product(e->of_first[p][w], e->of_second[p][r])));
+        value = rational_sum(
+            value, rational_product(e->to_result[t][p], rational_product(e->of_first[p][w], e->of_second[p][r])));
     return value.d == 1 && value.n == count_terms(e->b, t, w, r);
 }
 
@@ -158,7 +134,7 @@ static bool is_right(const struct exact *e)
 
 static bool take_double(struct rational x, int64_t by, double *ret)
 {
-    struct rational scaled = product(x, (struct rational){by, 1});
+    struct rational scaled = rational_product(x, (struct rational){by, 1});
     *ret = (double)scaled.n / (double)scaled.d;
     return (scaled.d & (scaled.d - 1)) == 0 && scaled.n < INT32_MAX && scaled.n > -INT32_MAX;
 }

@@ -318,8 +318,10 @@ static bool cancel(struct difference *d, uint32_t i, uint32_t j)
     add_rest(d, &m.y, &m.x_in_indices_of_y);
     add_guards(d->s, &both, x.n_guards, x.guards);
     add_guards(d->s, &both, m.y_in_indices_of_x.n_guards, m.y_in_indices_of_x.guards);
-    x.coefficient += m.y.coefficient;
-    if (x.coefficient != 0)
+    x.coefficient = rational_sum(x.coefficient, m.y.coefficient);
+    if (!rational_is_small(x.coefficient))
+        return sums_fail(d->s, "a coefficient of large integers");
+    if (x.coefficient.n != 0)
         add_term(d, &x, &both);
     return true;
 }
@@ -333,12 +335,12 @@ static bool cancel_some(struct difference *d)
     return false;
 }
 
-static void add_terms(struct difference *d, const struct sum *a, double sign)
+static void add_terms(struct difference *d, const struct sum *a, int sign)
 {
     for (uint32_t i = 0; i < a->n && !d->s->why; i++) {
         struct product t = a->terms[i];
         struct guards g = {0}, own = {0};
-        t.coefficient *= sign;
+        t.coefficient.n *= sign;
         add_guards(d->s, &own, t.n_guards, t.guards);
         add_guards(d->s, &g, d->n_assumed, d->assumed);
         add_guards(d->s, &g, t.n_guards, t.guards);

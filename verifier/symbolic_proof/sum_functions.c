@@ -2,12 +2,15 @@
 #include "verifier/symbolic_proof/sum_functions.h"
 
 #include "verifier/symbolic_proof/compare.h"
-#include <math.h>
-#include <stdlib.h>
 
-static bool is_number(const struct sum *a, double *ret_value)
+static bool is_one(struct rational x)
 {
-    *ret_value = a->n ? a->terms[0].coefficient : 0;
+    return x.n == 1 && x.d == 1;
+}
+
+static bool is_number(const struct sum *a, struct rational *ret_value)
+{
+    *ret_value = a->n ? a->terms[0].coefficient : (struct rational){0, 1};
     return a->n == 0 || (a->n == 1 && a->terms[0].n_indices + a->terms[0].n_guards + a->terms[0].n_factors == 0);
 }
 
@@ -22,7 +25,7 @@ const struct sum *sum_element(struct sums *s, const struct sum *a)
 static const struct factor *only_factor(const struct sum *a)
 {
     const struct product *t = a->n == 1 ? &a->terms[0] : NULL;
-    bool is_only = t && t->coefficient == 1 && t->n_indices + t->n_guards == 0 && t->n_factors == 1;
+    bool is_only = t && is_one(t->coefficient) && t->n_indices + t->n_guards == 0 && t->n_factors == 1;
     return is_only ? &t->factors[0] : NULL;
 }
 
@@ -73,7 +76,7 @@ const struct sum *sum_of_bag(struct sums *s, enum scalar_function fn, const stru
     const struct product *only = elements->n == 1 ? &elements->terms[0] : NULL;
     if (s->why)
         return &SUM_ZERO;
-    if (only && only->coefficient == 1 && only->n_indices + only->n_guards == 0)
+    if (only && is_one(only->coefficient) && only->n_indices + only->n_guards == 0)
         return only->factors[0].operands[0];
     const struct sum **operand = arena_array(s->arena, const struct sum *, 1);
     *operand = elements;
@@ -89,18 +92,13 @@ static const struct sum *uninterpreted(struct sums *s, enum scalar_function fn, 
                                              .operands = arena_copy_array(s->arena, operands, n)});
 }
 
-// 1 / (a * b) = 1/a * 1/b, and of a number it is one where that is exact: of a power of two.
+// 1 / (a * b) = 1/a * 1/b, where a is a number, and none of the terms of a sum is 0 times something.
 static const struct sum *reciprocal(struct sums *s, const struct sum *a)
 {
     const struct product *t = a->n == 1 ? &a->terms[0] : NULL;
     if (!t || t->n_indices + t->n_guards > 0)
         return uninterpreted(s, FN_RECIPROCAL, &a);
-    const struct sum *result, *number = sum_of_real(s, t->coefficient);
-    int exponent;
-    if (fabs(frexp(t->coefficient, &exponent)) == 0.5 && abs(exponent) < 20)
-        result = sum_of_real(s, 1 / t->coefficient);
-    else
-        result = uninterpreted(s, FN_RECIPROCAL, &number);
+    const struct sum *result = sum_of_rational(s, rational(t->coefficient.d, t->coefficient.n));
     for (uint32_t i = 0; i < t->n_factors; i++) {
         const struct sum *factor = sum_of_factor(s, &t->factors[i]);
         result = sum_multiply(s, result, uninterpreted(s, FN_RECIPROCAL, &factor));
@@ -131,7 +129,7 @@ static const struct sum *apply_to_elements(struct sums *s, enum scalar_function 
 
 const struct sum *sum_apply(struct sums *s, enum scalar_function fn, const struct sum *const *operands)
 {
-    double number;
+    struct rational number;
     bool is_of_bag = is_application(operands[0], FACTOR_BAG, FN_MAX) || is_application(operands[0], FACTOR_BAG, FN_MIN);
     if (s->bags_have_elements && is_of_bag && is_increasing(fn))
         return apply_to_elements(s, fn, only_factor(operands[0]));
@@ -153,7 +151,7 @@ const struct sum *sum_apply(struct sums *s, enum scalar_function fn, const struc
         return sum_of_bag(s, fn, sum_add(s, sum_element(s, operands[0]), sum_element(s, operands[1])));
     case FN_RELU:
         if (is_number(operands[0], &number))
-            return sum_of_real(s, number > 0 ? number : 0);
+            return number.n > 0 ? operands[0] : &SUM_ZERO;
         return is_application(operands[0], FACTOR_FUNCTION, FN_RELU) ? operands[0] : uninterpreted(s, fn, operands);
     case FN_TANH:
         return operands[0]->n == 0 ? &SUM_ZERO : uninterpreted(s, fn, operands);

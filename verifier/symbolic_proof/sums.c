@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define MOST_TERMS 64
-#define MOST_PLACES 4                  // of an index that is written out
+#define MOST_PLACES 6                  // of an index that is written out
 #define MOST_BYTES ((size_t)1 << 29)   // of one family
 const struct sum SUM_ZERO;
 
@@ -20,11 +20,6 @@ bool sums_have_room(struct sums *s)
     return arena_used(s->arena) <= MOST_BYTES || sums_fail(s, "sums that take much memory");
 }
 
-static bool is_exact(double value)
-{
-    return fabs(value) <= 0x1p20 && value * 0x1p20 == floor(value * 0x1p20);
-}
-
 // --- making ----------------------------------------------------------------------------------------------------------
 
 const struct sum *sum_of_products(struct sums *s, uint32_t n, const struct product *terms)
@@ -33,27 +28,32 @@ const struct sum *sum_of_products(struct sums *s, uint32_t n, const struct produ
     if (n > MOST_TERMS)
         sums_fail(s, "a sum of many terms");
     for (uint32_t i = 0; i < n; i++)
-        if (!is_exact(terms[i].coefficient))
-            sums_fail(s, "a coefficient that is no small number");
+        if (!rational_is_small(terms[i].coefficient))
+            sums_fail(s, "a coefficient of large integers");
     *sum = (struct sum){s->why ? 0 : n, n && !s->why ? arena_copy_array(s->arena, terms, n) : NULL};
     return sum;
 }
 
 const struct sum *sum_of_factor(struct sums *s, const struct factor *f)
 {
-    struct product p = {.coefficient = 1, .n_factors = 1, .factors = arena_copy_array(s->arena, f, 1)};
+    struct product p = {.coefficient = {1, 1}, .n_factors = 1, .factors = arena_copy_array(s->arena, f, 1)};
     return sum_of_products(s, 1, &p);
+}
+
+const struct sum *sum_of_rational(struct sums *s, struct rational value)
+{
+    struct product p = {.coefficient = value};
+    return value.n == 0 ? &SUM_ZERO : sum_of_products(s, 1, &p);
 }
 
 const struct sum *sum_of_real(struct sums *s, double value)
 {
-    struct product p = {.coefficient = value};
+    double scaled = value * 0x1p20;
     if (!isfinite(value))
         sums_fail(s, "a number that is not finite");
-    if (value == 0)
-        return &SUM_ZERO;
-    return is_exact(value) ? sum_of_products(s, 1, &p)
-                           : sum_of_factor(s, &(struct factor){.kind = FACTOR_REAL, .real = value});
+    if (fabs(value) <= 0x1p20 && scaled == floor(scaled))
+        return sum_of_rational(s, rational((int64_t)scaled, 1 << 20));
+    return sum_of_factor(s, &(struct factor){.kind = FACTOR_REAL, .real = value});
 }
 
 const struct sum *sum_of_poly(struct sums *s, poly a)
@@ -65,7 +65,7 @@ const struct sum *sum_of_poly(struct sums *s, poly a)
         struct factor *factors = arena_array(s->arena, struct factor, m->n + 1);
         for (uint32_t j = 0; j < m->n; j++)
             factors[j] = (struct factor){.kind = FACTOR_ATOM, .name = m->atoms[j]};
-        terms[i] = (struct product){.coefficient = (double)m->factor, .n_factors = m->n, .factors = factors};
+        terms[i] = (struct product){.coefficient = rational(m->factor, 1), .n_factors = m->n, .factors = factors};
     }
     return sum_of_products(s, v.n, terms);
 }
@@ -156,12 +156,12 @@ const struct sum *sum_add(struct sums *s, const struct sum *a, const struct sum 
     return sum_of_products(s, a->n + b->n, terms);
 }
 
-const struct sum *sum_scale(struct sums *s, const struct sum *a, double by)
+const struct sum *sum_scale(struct sums *s, const struct sum *a, int by)
 {
     struct product *terms = arena_array(s->arena, struct product, a->n + 1);
     for (uint32_t i = 0; i < a->n; i++) {
         terms[i] = a->terms[i];
-        terms[i].coefficient *= by;
+        terms[i].coefficient.n *= by;
     }
     return by == 0 ? &SUM_ZERO : sum_of_products(s, a->n, terms);
 }
@@ -181,10 +181,7 @@ static struct product multiply(struct sums *s, const struct product *a, const st
 {
     struct product fresh = b->n_indices ? product_with_fresh_indices(s, b) : *b;
     b = &fresh;
-    double coefficient = a->coefficient * b->coefficient;
-    if (fma(a->coefficient, b->coefficient, -coefficient) != 0)
-        sums_fail(s, "a coefficient that is rounded");
-    return (struct product){.coefficient = coefficient,
+    return (struct product){.coefficient = rational_product(a->coefficient, b->coefficient),
                             .n_indices = a->n_indices + b->n_indices,
                             .n_guards = a->n_guards + b->n_guards,
                             .n_factors = a->n_factors + b->n_factors,

@@ -7,6 +7,7 @@
 // *bag*: a maximum, minimum or product over the terms of a formal sum of elements, which is one as soon as its elements
 // are those of another, however the sum is cut.
 #pragma once
+#include "core/numbers/rational.h"
 #include "expressions/definition.h"
 #include "verifier/inequalities/z3_entails.h"
 
@@ -21,7 +22,7 @@ struct factor {
     const struct sum *const *operands;
 };
 struct product {
-    double coefficient;   // small dyadic fractions, so that arithmetic is exact
+    struct rational coefficient;   // of small integers
     uint32_t n_indices, n_guards, n_factors;
     const atom *indices;
     const poly *guards;
@@ -43,12 +44,13 @@ extern const struct sum SUM_ZERO;
 bool sums_fail(struct sums *s, const char *why);   // false
 bool sums_have_room(struct sums *s);               // else they fail: trying many renamings takes memory
 const struct sum *sum_of_real(struct sums *s, double value);
+const struct sum *sum_of_rational(struct sums *s, struct rational value);
 const struct sum *sum_of_poly(struct sums *s, poly a);
 const struct sum *sum_of_factor(struct sums *s, const struct factor *f);
 const struct sum *sum_of_products(struct sums *s, uint32_t n, const struct product *terms);   // copied
 const struct sum *sum_add(struct sums *s, const struct sum *a, const struct sum *b);
 const struct sum *sum_multiply(struct sums *s, const struct sum *a, const struct sum *b);
-const struct sum *sum_scale(struct sums *s, const struct sum *a, double by);
+const struct sum *sum_scale(struct sums *s, const struct sum *a, int by);
 const struct sum *sum_guarded(struct sums *s, const struct sum *a, uint32_t n_guards, const poly *guards);
 // Summed over `index` from 0 where all guards hold.
 const struct sum *sum_over(struct sums *s, const struct sum *a, atom index, uint32_t n_guards, const poly *guards);
