@@ -19,8 +19,8 @@ struct equation {
 };
 
 // A set of a pattern's nodes, one bit each.
-typedef uint64_t node_set;
-_Static_assert(MAX_RULE_NODES < 64, "a node_set has a bit for each node");
+__extension__ typedef unsigned __int128 node_set;
+_Static_assert(MAX_RULE_NODES < 128, "a node_set has a bit for each node");
 // A set of sizes of an axis is a uint32_t: bit n for size n.
 #define MAX_TESTED_SIZE 31
 #define SIZES_UP_TO(n) ((2u << (n)) - 2)

@@ -506,13 +506,9 @@ static void print_attribute(struct text *out, const struct pattern *p, const str
     }
 }
 
-void pattern_print_term(struct text *out, const struct pattern *p, term_id term)
+void pattern_print_application(struct text *out, const struct pattern *p, term_id term, const uint8_t *names)
 {
     const struct term *t = &p->terms.items[term];
-    if (t->is_variable) {
-        text_printf(out, "?%s", p->variables[t->index]);
-        return;
-    }
     const struct pattern_node *n = &p->nodes.items[t->index];
     text_printf(out, "(%s", n->op->name);
     if (t->output > 0 || operator_splits(n->op))   // split0, split1
@@ -530,9 +526,25 @@ void pattern_print_term(struct text *out, const struct pattern *p, term_id term)
     }
     for (uint32_t i = 0; i < n->n_inputs; i++) {
         text_add(out, " ");
-        pattern_print_term(out, p, n->inputs[i]);
+        pattern_print_term_by_names(out, p, n->inputs[i], names);
     }
     text_add(out, ")");
+}
+
+void pattern_print_term_by_names(struct text *out, const struct pattern *p, term_id term, const uint8_t *names)
+{
+    const struct term *t = &p->terms.items[term];
+    if (t->is_variable)
+        text_printf(out, "?%s", p->variables[t->index]);
+    else if (names && names[t->index])
+        text_printf(out, "?part%u", names[t->index]);
+    else
+        pattern_print_application(out, p, term, names);
+}
+
+void pattern_print_term(struct text *out, const struct pattern *p, term_id term)
+{
+    pattern_print_term_by_names(out, p, term, NULL);
 }
 
 void pattern_print_condition(struct text *out, const struct pattern *p, const struct condition *c)

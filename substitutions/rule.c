@@ -266,15 +266,47 @@ void rule_free(struct rule *r)
 
 // --- printing --------------------------------------------------------------------------------------------------------
 
-static void print_terms(struct text *out, const struct rule *r, const char *label, const term_id *terms)
+static void print_terms(struct text *out, const struct rule *r, const char *label, const term_id *terms,
+                        const uint8_t *names)
 {
     text_printf(out, "\n  (%s", label);
     for (uint32_t i = 0; i < r->n_outputs; i++) {
         if (i)
             text_add(out, "\n         ");
         text_add(out, " ");
-        pattern_print_term(out, &r->pattern, terms[i]);
+        pattern_print_term_by_names(out, &r->pattern, terms[i], names);
     }
+    text_add(out, ")");
+}
+
+// Nodes of a long target that are read more than once are written once.
+enum { MOST_WRITTEN_OUT = 48 };
+static bool number_names(const struct rule *r, uint8_t *ret_names)
+{
+    const struct pattern *p = &r->pattern;
+    LOCAL_ZEROS(uint32_t, reads, p->nodes.count + 1);
+    uint8_t n_names = 0;
+    for (size_t n = r->n_source_nodes; n < p->nodes.count; n++)
+        for (uint32_t i = 0; i < p->nodes.items[n].n_inputs; i++) {
+            const struct term *t = &p->terms.items[p->nodes.items[n].inputs[i]];
+            reads[t->is_variable ? p->nodes.count : t->index]++;
+        }
+    for (size_t n = r->n_source_nodes; n < p->nodes.count; n++)
+        if (reads[n] > 1 && !operator_splits(p->nodes.items[n].op))
+            ret_names[n] = ++n_names;
+    return p->nodes.count > MOST_WRITTEN_OUT && n_names > 0;
+}
+
+static void print_names(struct text *out, const struct rule *r, const uint8_t *names)
+{
+    const struct pattern *p = &r->pattern;
+    text_add(out, "\n  (let");
+    for (term_id t = 0; t < p->terms.count; t++)
+        if (!p->terms.items[t].is_variable && names[p->terms.items[t].index]) {
+            text_printf(out, "\n    (?part%u ", names[p->terms.items[t].index]);
+            pattern_print_application(out, p, t, names);
+            text_add(out, ")");
+        }
     text_add(out, ")");
 }
 
@@ -292,8 +324,12 @@ static void print_conditions(struct text *out, const struct rule *r)
 
 void rule_print_statement(struct text *out, const struct rule *r)
 {
-    print_terms(out, r, "source", r->sources);
-    print_terms(out, r, "target", r->targets);
+    LOCAL_ZEROS(uint8_t, names, r->pattern.nodes.count + 1);
+    bool has_names = number_names(r, names);
+    print_terms(out, r, "source", r->sources, NULL);
+    if (has_names)
+        print_names(out, r, names);
+    print_terms(out, r, "target", r->targets, has_names ? names : NULL);
     print_conditions(out, r);
 }
 
@@ -341,8 +377,8 @@ bool rule_set_parse(struct rule_set *set, const char *file, const char *text, si
 static void print_backwards(struct text *out, const struct rule *r)
 {
     text_printf(out, "(rule %s-backwards", r->name);
-    print_terms(out, r, "source", r->targets);
-    print_terms(out, r, "target", r->sources);
+    print_terms(out, r, "source", r->targets, NULL);
+    print_terms(out, r, "target", r->sources, NULL);
     print_conditions(out, r);
     text_add(out, ")\n");
 }

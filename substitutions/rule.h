@@ -29,7 +29,7 @@ struct sexp;
 struct text;
 
 #define MAX_RULE_VARIABLES 16
-#define MAX_RULE_NODES 48
+#define MAX_RULE_NODES 124
 #define MAX_RULE_OUTPUTS 8
 
 typedef uint32_t term_id;   // index into pattern.terms: a tensor of the pattern
