@@ -13,6 +13,7 @@
 #include "graph/text.h"
 #include "onnx/convert/export/export_alone.h"
 #include "optimizer/limits.def"
+#include "optimizer/runtime/channel_blocks.h"
 #include "optimizer/runtime/session_shares.h"
 #include "optimizer/runtime/step_groups.h"
 #include <math.h>
@@ -116,35 +117,48 @@ static bool run_alone(struct step_costs *c, const struct graph *g, const void *c
     return !c->worker->is_gone && has_integers(g) && run_with_weights(c, g, &weights, is_cold, ret_cost, error);
 }
 
-// The time of n exponentials of one number, one after the other.
-static bool time_chain(struct step_costs *c, int n, double *ret_seconds, struct error *error)
+static bool add_exponentials(struct graph *g, const struct type *type, int n)
+{
+    tensor_id last = graph_add_leaf(g, operators[OP_INPUT], 0, type);
+    bool is_built = true;
+    for (int i = 0; is_built && i < n; i++) {
+        node_id node;
+        is_built = graph_add(g, operators[OP_EXP], NULL, 1, &last, &node);
+        last = is_built ? graph_output_of(g, node, 0) : last;
+    }
+    graph_add_output(g, last);
+    return is_built;
+}
+
+typedef bool add_chain(struct graph *g, const struct type *type, int n);
+
+static bool time_chain(struct step_costs *c, add_chain *add, const struct type *type, int n, double *ret_seconds,
+                       struct error *error)
 {
     ARENA(arena);
     struct graph g FREED_BY(graph_free);
     struct step_cost cost = {0};
-    struct type one = type_make(DTYPE_F32, 0, NULL);
     graph_init(&g, &arena);
-    tensor_id last = graph_add_leaf(&g, operators[OP_INPUT], 0, &one);
-    bool is_built = true;
-    for (int i = 0; is_built && i < n; i++) {
-        node_id node;
-        is_built = graph_add(&g, operators[OP_EXP], NULL, 1, &last, &node);
-        last = is_built ? graph_output_of(&g, node, 0) : last;
-    }
-    graph_add_output(&g, last);
-    is_built = is_built && run_alone(c, &g, NULL, false, &cost, error);
+    bool is_timed = add(&g, type, n) && run_alone(c, &g, NULL, false, &cost, error);
     *ret_seconds = cost.seconds;
-    return is_built;
+    return is_timed;
 }
 
-// The seconds of a run that no node takes: what one node takes, less the ninth part of what nine do beside that.
-static bool measure_overhead(struct step_costs *c, struct error *error)
+// The seconds of a run that are of no node of a chain: what one takes, less the ninth part of what nine do beside that.
+static bool time_beside_chain(struct step_costs *c, add_chain *add, const struct type *type, double *ret_seconds,
+                              struct error *error)
 {
     double one, many;
-    if (!time_chain(c, 1, &one, error) || !time_chain(c, 9, &many, error))
+    if (!time_chain(c, add, type, 1, &one, error) || !time_chain(c, add, type, 9, &many, error))
         return false;
-    c->overhead = fmax(0, one - fmax(0, many - one) / 8);
+    *ret_seconds = fmax(0, one - fmax(0, many - one) / 8);
     return true;
+}
+
+static bool measure_overhead(struct step_costs *c, struct error *error)
+{
+    struct type one = type_make(DTYPE_F32, 0, NULL);
+    return time_beside_chain(c, add_exponentials, &one, &c->overhead, error);
 }
 
 static size_t bytes_of_leaves(const struct graph *g, enum operator_id kind)
@@ -258,6 +272,36 @@ static double cost_alone(struct step_costs *c, const struct group *group, bool o
                                           : measured_cost(c, group);
 }
 
+// The seconds of bringing a tensor into blocks of channels, or out of them; NAN where nothing may be measured.
+static double cost_of_change(struct step_costs *c, const struct type *type, bool only_recalls)
+{
+    struct text text FREED_BY(text_free) = {0};
+    struct step_cost cost = {0};
+    struct error ignored;
+    text_add(&text, "blocks of ");
+    type_print(&text, type);
+    if (cost_database_find(c->costs, text.chars, &cost))
+        return cost.seconds;
+    if (only_recalls || interrupt_requested() || c->worker->is_gone)
+        return only_recalls ? NAN : 0;
+    bool is_timed = time_beside_chain(c, channel_blocks_chain, type, &cost.seconds, &ignored);
+    cost.seconds = is_timed ? fmax((cost.seconds - c->overhead) / 2, LEAST_COST) : LEAST_COST;
+    cost_database_try(c->costs, text.chars, &cost, c->options.log);
+    log_debug(c->options.log, "measured %.3g s: %s", cost.seconds, text.chars);
+    return cost.seconds;
+}
+
+// Alone, but for changes of layouts that its neighbours may spare it.
+static double cost_in_blocks(struct step_costs *c, const struct step_groups *groups, node_id first,
+                             const struct group *group, bool only_recalls)
+{
+    tensor_id changed[2];
+    double alone = cost_alone(c, group, only_recalls), changes = 0;
+    for (int i = channel_blocks_of_group(groups, first, changed); i-- > 0;)
+        changes += cost_of_change(c, graph_type(groups->graph, changed[i]), only_recalls);
+    return isnan(changes) ? NAN : fmax(alone - changes, alone * LEAST_IN_BLOCKS);
+}
+
 static struct session_note *note_of(const struct step_costs *c, const struct group *group)
 {
     uint32_t id = key_set_find(&c->noted, group->text.chars, group->text.count + 1);
@@ -290,12 +334,13 @@ static double ratio_of_kind(const struct step_costs *c, enum operator_id kind)
     return isnan(own) ? ratio_of(c, OP_COUNT) : own;
 }
 
-static double cost_of_group(struct step_costs *c, const struct group *group, bool only_recalls)
+static double cost_of_group(struct step_costs *c, const struct step_groups *groups, node_id first,
+                            const struct group *group, bool only_recalls)
 {
     const struct session_note *note = note_of(c, group);
     if (is_adopted(note))
         return note->adopted;
-    double seconds = cost_alone(c, group, only_recalls);
+    double seconds = cost_in_blocks(c, groups, first, group, only_recalls);
     return c->are_adopted ? seconds * ratio_of_kind(c, group->kind) * (1 - c->hope) : seconds;
 }
 
@@ -349,12 +394,35 @@ static void free_group(struct group *group)
     text_free(&group->text);
 }
 
+// Changes of layouts between groups. What sessions tell of two groups has those between them.
+static double cost_of_changes(struct step_costs *c, const struct step_groups *groups, const bool *is_told,
+                              bool only_recalls)
+{
+    const struct graph *g = groups->graph;
+    struct channel_blocks blocks;
+    bool *is_paid = arena_array(groups->arena, bool, g->tensors.count + 1);
+    double seconds = 0;
+    channel_blocks_find(&blocks, groups);
+    for (node_id n = 0; n < g->nodes.count; n++)
+        for (uint32_t i = 0; groups->is_run[n] && i < g->nodes.items[n].n_inputs; i++) {
+            tensor_id t = graph_inputs(g, n)[i];
+            node_id maker = groups->first[g->tensors.items[t].producer], reader = groups->first[n];
+            bool is_between = maker != reader && !(is_told[reader] && (maker == NO_NODE || is_told[maker]));
+            if (!is_between || is_paid[t] || !channel_blocks_differ(&blocks, n, t))
+                continue;
+            is_paid[t] = true;
+            seconds += cost_of_change(c, graph_type(g, t), only_recalls);
+        }
+    return seconds;
+}
+
 static bool estimate(struct coster *coster, const struct graph *g, bool only_recalls, struct estimate *ret_estimate)
 {
     struct step_costs *c = (struct step_costs *)coster;
     ARENA(arena);
     struct step_groups groups;
     double seconds = 0;
+    bool *is_told = arena_array(&arena, bool, g->nodes.count + 1);
     step_groups_find(&groups, g, &arena);
     for (node_id n = 0; n < g->nodes.count && isfinite(seconds); n++) {
         if (!step_groups_is_first(&groups, n))
@@ -362,8 +430,11 @@ static bool estimate(struct coster *coster, const struct graph *g, bool only_rec
         ARENA_MARK(mark, &arena);
         struct group group FREED_BY(free_group);
         extract_group(c, &groups, n, &arena, &group);
-        seconds += cost_of_group(c, &group, only_recalls);
+        is_told[n] = is_adopted(note_of(c, &group));
+        seconds += cost_of_group(c, &groups, n, &group, only_recalls);
     }
+    if (isfinite(seconds))
+        seconds += cost_of_changes(c, &groups, is_told, only_recalls);
     *ret_estimate = (struct estimate){.seconds = seconds};
     return isfinite(seconds);
 }
@@ -388,7 +459,7 @@ static void open_grouped(struct step_costs *c, const struct graph *g, struct gro
     for (node_id n = 0; n < g->nodes.count; n++)
         if (step_groups_is_first(&ret->groups, n)) {
             extract_group(c, &ret->groups, n, &ret->arena, &ret->all[n]);
-            ret->alone[n] = cost_alone(c, &ret->all[n], true);
+            ret->alone[n] = cost_in_blocks(c, &ret->groups, n, &ret->all[n], true);
         }
 }
 

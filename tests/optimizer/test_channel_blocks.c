@@ -1,0 +1,102 @@
+// Between convolutions images stay in blocks of channels, and layouts change where something else reads or makes them.
+#include "optimizer/runtime/channel_blocks.h"
+#include "tests/support/parse_graph.h"
+
+struct fixture {
+    struct arena arena;
+    struct graph graph;
+    struct step_groups groups;
+    struct channel_blocks blocks;
+};
+
+static void set_up(struct fixture *f, const char *text)
+{
+    *f = (struct fixture){0};
+    arena_init(&f->arena);
+    parse_graph(&f->graph, &f->arena, text);
+    step_groups_find(&f->groups, &f->graph, &f->arena);
+    channel_blocks_find(&f->blocks, &f->groups);
+}
+
+static void tear_down(struct fixture *f)
+{
+    graph_free(&f->graph);
+    arena_free(&f->arena);
+}
+
+static node_id find_node(const struct fixture *f, enum operator_id op, int which)
+{
+    node_id n = 0;
+    while (f->graph.nodes.items[n].op->id != op || which-- > 0)
+        n++;
+    return n;
+}
+
+static bool reads_another_layout(const struct fixture *f, enum operator_id op, int which)
+{
+    node_id n = find_node(f, op, which);
+    return channel_blocks_differ(&f->blocks, n, graph_inputs(&f->graph, n)[0]);
+}
+
+TEST(layouts_change_where_blocks_begin_and_end)
+{
+    FIXTURE(
+        &f,
+        "(graph (let x (input 0) (f32 1 16 8 8)) (let k (weight 0) (f32 16 16 3 3)) (let l (weight 1) (f32 16 16 1 1))"
+        "(let a (conv :pad 1 1 1 1 x k)) (let b (relu a)) (let c (poolmax :kernel 2 2 :stride 2 2 b))"
+        "(let d (conv c l)) (let e (ewadd c d)) (let r (reshape :shape 16 16 e)) (output r))");
+    assert_true(reads_another_layout(&f, OP_CONV, 0));   // the caller's
+    assert_false(reads_another_layout(&f, OP_RELU, 0) || reads_another_layout(&f, OP_POOLMAX, 0));
+    assert_false(reads_another_layout(&f, OP_CONV, 1) || reads_another_layout(&f, OP_EWADD, 0));
+    assert_true(reads_another_layout(&f, OP_RESHAPE, 0));
+}
+
+TEST(a_sum_with_something_else_is_not_in_blocks)
+{
+    FIXTURE(&f, "(graph (let x (input 0) (f32 1 16 8 8)) (let k (weight 0) (f32 16 16 3 3))"
+                "(let a (conv :pad 1 1 1 1 x k)) (let e (sub a x)) (let b (relu e)) (output b))");
+    assert_true(reads_another_layout(&f, OP_SUB, 0));
+    assert_false(reads_another_layout(&f, OP_RELU, 0));
+}
+
+static int tensors_of_group(enum operator_id op, const char *text)
+{
+    FIXTURE(&f, text);
+    tensor_id tensors[2];
+    return channel_blocks_of_group(&f.groups, find_node(&f, op, 0), tensors);
+}
+
+TEST(groups_pay_for_images_and_results_that_may_be_in_blocks)
+{
+    assert_int_equal(tensors_of_group(OP_CONV,
+                                      "(graph (let x (input 0) (f32 1 16 8 8)) (let k (weight 0) (f32 16 16 3 3))"
+                                      "(let a (conv x k)) (let b (relu a)) (output b))"),
+                     2);
+    assert_int_equal(tensors_of_group(OP_CONV,
+                                      "(graph (let x (input 0) (f32 1 3 8 8)) (let k (weight 0) (f32 16 3 3 3))"
+                                      "(let a (conv x k)) (output a))"),
+                     1);
+    assert_int_equal(tensors_of_group(OP_CONV,
+                                      "(graph (let x (input 0) (f32 1 16 8 8)) (let k (weight 0) (f32 16 1 3 3))"
+                                      "(let a (conv :group 16 x k)) (output a))"),
+                     2);
+    assert_int_equal(tensors_of_group(OP_CONV,
+                                      "(graph (let x (input 0) (f32 1 16 8 8)) (let k (weight 0) (f32 16 2 3 3))"
+                                      "(let a (conv :group 8 x k)) (output a))"),
+                     0);
+    assert_int_equal(tensors_of_group(OP_EWADD,
+                                      "(graph (let x (input 0) (f32 1 16 8 8)) (let y (input 1) (f32 1 16 8 8))"
+                                      "(let a (ewadd x y)) (output a))"),
+                     0);
+}
+
+TEST(chains_are_of_channels_by_themselves)
+{
+    ARENA(arena);
+    struct graph g FREED_BY(graph_free);
+    struct type image = type_make(DTYPE_F32, 4, (int64_t[]){1, 16, 8, 8});
+    graph_init(&g, &arena);
+    assert_true(channel_blocks_chain(&g, &image, 3));
+    assert_true(COUNT(node_id, n, g.nodes.count, g.nodes.items[n].op->id == OP_CONV) == 3);
+    assert_true(type_equal(graph_type(&g, g.outputs.items[0]), &image));
+}
