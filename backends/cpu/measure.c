@@ -5,8 +5,7 @@
 // than usual, do not count. The cost is the lower quartile of the others, as what is still added to some of them was
 // not the step's; sampling ends when their median is known to 3 %, or when the time for a step is spent. A cost with
 // too few samples that count is doubtful. Of long steps, which scatter little, two samples that agree are enough, the
-// run that warms up is one, and ways are told apart by an excerpt (cpu_excerpt), all that is run of the longest.
-// What takes seconds is run once, in one way, and what is interpreted then is given up.
+// run that warms up is one, and ways are told apart by an excerpt (cpu_excerpt).
 //
 // A step that is bound by reading its weights is taken as a share of a read of known size that alternates with it
 // (memory_probe.h), as what memory gives one core changes by half within seconds.
@@ -20,7 +19,6 @@
 #include "backends/cpu/result_error.h"
 #include "backends/cpu/ways.h"
 #include "backends/limits.def"
-#include "backends/planning/plan_memory.h"
 #include "core/system/clock.h"
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
@@ -43,7 +41,6 @@ struct measurement {
     struct memory_probe *probe;   // of a step that is bound by its weights, else NULL
     struct cache_conditions *around;
     char *scratch;
-    bool is_given_up;   // a run took too long
 };
 
 // --- one sample ------------------------------------------------------------------------------------------------------
@@ -68,33 +65,7 @@ static bool run_kernel(const struct measurement *s)
     return s->kernel->run(cache_conditions_state(s->around), &e);
 }
 
-// The listener of one run: its time is over, or whoever was asked before wants an end.
-struct run_limit {
-    struct interrupt_listener listener;
-    const struct interrupt_listener *former;
-    double end;
-    bool is_over;
-};
-
-static bool wants_end(void *context)
-{
-    struct run_limit *l = context;
-    l->is_over = l->is_over || clock_seconds() > l->end;
-    return l->is_over || (l->former && l->former->wants_end(l->former->context));
-}
-
-static bool run_within_limit(struct measurement *s)
-{
-    struct run_limit limit = {.former = interrupt_listener(), .end = clock_seconds() + LONGEST_RUN};
-    limit.listener = (struct interrupt_listener){wants_end, &limit};
-    interrupt_listen(&limit.listener);
-    bool is_done = run_kernel(s);
-    interrupt_listen(limit.former);
-    s->is_given_up = !is_done && limit.is_over;
-    return is_done;
-}
-
-// False also where an end is asked for: one run may take seconds.
+// False also where an end is asked for: one run may take minutes.
 static bool run_once(struct measurement *s, struct lap *ret_lap)
 {
     struct stopwatch watch;
@@ -104,7 +75,7 @@ static bool run_once(struct measurement *s, struct lap *ret_lap)
     cache_conditions_settle(s->around);
     bool is_slow = is_sentinel_slow(s->backend);
     stopwatch_start(&watch, is_alone);
-    bool is_done = run_within_limit(s);
+    bool is_done = run_kernel(s);
     *ret_lap = stopwatch_stop(&watch, is_alone);
     ret_lap->is_disturbed = is_sentinel_slow(s->backend) || is_slow || ret_lap->is_disturbed;
     return is_done;
@@ -154,14 +125,6 @@ static double patience_of(const struct cpu_backend *b)
     return b->threads > 1 ? 0 : b->patience;
 }
 
-static bool guess_what_was_given_up(const struct measurement *s, const struct step_request *r,
-                                    struct step_cost *ret_cost)
-{
-    double operations = step_work(r->plan, r->step).operations;
-    *ret_cost = (struct step_cost){.seconds = fmax(LONGEST_RUN, operations / EVALUATED_PER_SECOND)};
-    return s->is_given_up;
-}
-
 static bool sample(struct measurement *s, const struct step_request *r, size_t most, double best,
                    struct step_cost *ret_cost)
 {
@@ -171,7 +134,7 @@ static bool sample(struct measurement *s, const struct step_request *r, size_t m
     struct lap shortest;
     double budget = r->backend->base.options.seconds_per_step * (is_hasty ? SHARE_IN_HASTE : 1);
     if (!warm_up(s, &shortest))
-        return guess_what_was_given_up(s, r, ret_cost);
+        return false;
     double fewest = is_hasty ? fmin(FEWEST_SAMPLES, ceil(budget / shortest.seconds)) : FEWEST_SAMPLES;
     if ((double)cache_conditions_weight_bytes(s->around) > BOUND_BYTES_PER_SECOND * shortest.seconds) {
         s->probe = memory_probe_of(r->backend);
@@ -179,15 +142,13 @@ static bool sample(struct measurement *s, const struct step_request *r, size_t m
     } else if (shortest.seconds >= LONG_RUN)
         samples_add(&samples, shortest.seconds, !shortest.is_disturbed);
     double start = clock_seconds();
-    bool is_enough = !s->probe && shortest.seconds >= LONGEST_RUN;
-    while (!is_enough) {   // once at least: the first run may have been long for being the first
+    do {   // once at least: the first run may have been long for being the first
         if (!take_sample(s, &samples))
             return false;
         spent = clock_seconds() - start;
-        is_enough = samples_suffice(&samples, most, best) ||
-                    ((double)samples.n_all >= fewest &&
-                     spent > cpu_sampling_limit(patience_of(r->backend), budget, !samples_are_quiet(&samples)));
-    }
+    } while (!samples_suffice(&samples, most, best) &&
+             ((double)samples.n_all < fewest ||
+              spent <= cpu_sampling_limit(patience_of(r->backend), budget, !samples_are_quiet(&samples))));
     r->backend->patience = cpu_patience_after(r->backend->patience, budget, spent);
     *ret_cost = samples_cost(&samples, s->probe != NULL);   // shares of a read err both ways
     ret_cost->is_hurried = is_hasty && !samples_suffice(&samples, most, best);
@@ -223,15 +184,12 @@ struct subject {
     const choice_list *among;
     double best;   // seconds that it takes in other ways
     struct error *error;
-    bool is_long;   // in one way: no other is tried
 };
 
 // False also where the choice cannot be had.
 static bool time_choice(void *context, const char *choice, size_t most, double best, struct step_cost *ret_cost)
 {
-    struct subject *subject = context;
-    if (subject->is_long)
-        return false;
+    const struct subject *subject = context;
     struct cpu_backend *b = subject->backend;
     struct step step = *subject->step;
     step.way.choice = choice;
@@ -247,27 +205,24 @@ static bool time_choice(void *context, const char *choice, size_t most, double b
             error_set_code(r.error, EXIT_INTERNAL, NULL, "the kernel %s failed", s.kernel->base.name);
         cache_conditions_free(s.around);
     }
-    subject->is_long = is_done && ret_cost->seconds >= LONGEST_RUN;
     empty_memory(b);
     onednn_forget_primitives();
     return is_done;
 }
 
-// A trial of all of a long step whose samples agree need not be repeated. The longest are known by their excerpts.
+// A trial of all of a long step whose samples agree need not be repeated.
 static bool measure(const struct subject *subject, struct step_cost *ret_cost)
 {
     struct kernel_scope scope = kernel_scope_begin(cpu_library_threads(subject->backend));
     struct excerpt excerpt;
-    struct subject trial = *subject, whole = *subject;
+    struct subject trial = *subject;
     trial.step = cpu_excerpt(subject->backend, subject->plan, subject->step, &excerpt);
     trial.best *= excerpt.share;
     const char *choice =
         choices_find_best(subject->among, trial.best, &(struct choice_limits){0}, time_choice, &trial, ret_cost);
-    struct subject *told_by = excerpt.share < LEAST_SHARE_RUN ? &trial : &whole;
-    bool is_known = trial.step == told_by->step && ret_cost->seconds >= LONG_RUN && isfinite(ret_cost->seconds) &&
+    bool is_known = trial.step == subject->step && ret_cost->seconds >= LONG_RUN && isfinite(ret_cost->seconds) &&
                     ret_cost->spread <= WANTED_UNCERTAINTY;
-    bool is_done = is_known || time_choice(told_by, choice, MOST_SAMPLES, told_by->best, ret_cost);
-    ret_cost->seconds /= told_by == &trial ? excerpt.share : 1;
+    bool is_done = is_known || time_choice((void *)subject, choice, MOST_SAMPLES, subject->best, ret_cost);
     kernel_scope_end(&scope);
     snprintf(ret_cost->choice, sizeof ret_cost->choice, "%s", choice);
     return is_done;

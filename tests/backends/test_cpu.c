@@ -10,7 +10,6 @@
 #include "backends/cpu/memory_probe.h"
 #include "backends/cpu/primitive.h"
 #include "backends/cpu/ways.h"
-#include "backends/limits.def"
 #include "backends/planning/planner.h"
 #include "backends/programs/programs.h"
 #include "core/system/clock.h"
@@ -461,85 +460,26 @@ static bool has_run(void *context)
     return n_long_runs > 0;
 }
 
-// Whether a product that is run so, in two ways, has a cost.
-static bool measure_run(bool (*run)(void *state, const struct execution *e), struct step_cost *ret_cost)
-{
-    CPU(cpu, .threads = 1);
-    ARENA(arena);
-    struct plan plan FREED_BY(plan_free);
-    struct error error = {0};
-    GRAPH(g, &arena,
-          "(graph (let x (input 0) (f32 2 4 8)) (let y (input 1) (f32 2 8 4)) (let z (matmul x y)) (output z))");
-    struct cpu_kernel slow = cpu_kernel_matmul;
-    struct step step = *find_step(cpu, &g, &cpu_kernel_matmul, &arena, &plan);
-    struct listed_choice standard[2] = {{.text = ""}, {.text = ""}};
-    const choice_list among = {.items = standard, .count = 2};
-    slow.run = run;
-    step.kernel = &slow.base;
-    n_long_runs = 0;
-    *ret_cost = (struct step_cost){0};
-    return cpu_measure(cpu, &plan, &step, &among, INFINITY, ret_cost, &error);
-}
-
 TEST(no_run_begins_once_an_end_is_asked_for)
 {
     static const struct interrupt_listener listener = {has_run, NULL};
-    struct step_cost cost;
-    interrupt_listen(&listener);
-    assert_false(measure_run(run_long, &cost));
-    interrupt_listen(NULL);
-    assert_int_equal(n_long_runs, 1);
-}
-
-static bool run_for_seconds(void *state, const struct execution *e)
-{
-    struct stopwatch watch;
-    stopwatch_start(&watch, true);
-    n_long_runs++;
-    while (stopwatch_stop(&watch, true).seconds < LONGEST_RUN)
-        continue;
-    return true;
-}
-
-// As the interpreter runs, which asks whether it is to end.
-static bool run_until_told(void *state, const struct execution *e)
-{
-    double start = clock_seconds();
-    n_long_runs++;
-    while (!interrupt_is_overdue(start))
-        continue;
-    return false;
-}
-
-// A step that takes minutes would hang a search.
-TEST(what_takes_seconds_is_run_once)
-{
-    struct step_cost cost;
-    assert_true(measure_run(run_for_seconds, &cost));
-    assert_int_equal(n_long_runs, 1);
-    assert_true(cost.seconds >= LONGEST_RUN);
-    assert_true(measure_run(run_until_told, &cost));
-    assert_int_equal(n_long_runs, 1);
-    assert_true(cost.seconds == LONGEST_RUN);
-    assert_null(interrupt_listener());
-}
-
-// Their cost is that of the whole: 6.9e10 operations.
-TEST(the_longest_are_known_by_excerpts)
-{
     CPU(cpu, .threads = 1);
     ARENA(arena);
     struct plan plan FREED_BY(plan_free);
     struct error error = {0};
     struct step_cost cost = {0};
+    GRAPH(g, &arena,
+          "(graph (let x (input 0) (f32 2 4 8)) (let y (input 1) (f32 2 8 4)) (let z (matmul x y)) (output z))");
+    struct cpu_kernel slow = cpu_kernel_matmul;
+    struct step step = *find_step(cpu, &g, &cpu_kernel_matmul, &arena, &plan);
     struct listed_choice standard = {.text = ""};
     const choice_list among = {.items = &standard, .count = 1};
-    GRAPH(
-        g, &arena,
-        "(graph (let x (input 0) (f32 8192 2048)) (let w (weight 0) (f32 2048 2048)) (let z (matmul x w)) (output z))");
-    const struct step *step = find_step(cpu, &g, &cpu_kernel_linear, &arena, &plan);
-    assert_true(cpu_measure(cpu, &plan, step, &among, INFINITY, &cost, &error));
-    assert_true(cost.seconds > 0.02);
+    slow.run = run_long;
+    step.kernel = &slow.base;
+    interrupt_listen(&listener);
+    assert_false(cpu_measure(cpu, &plan, &step, &among, INFINITY, &cost, &error));
+    interrupt_listen(NULL);
+    assert_int_equal(n_long_runs, 1);
 }
 
 // 211 steps that others disturbed took 79 s, where 50 ms are meant for each.
