@@ -17,5 +17,5 @@ TEST(runs_are_judged_by_the_shortest_of_all)
 TEST(costs_change_where_a_search_follows)
 {
     assert_true(calibration_keeps_costs(0.04, true) && !calibration_keeps_costs(0.06, true));
-    assert_true(calibration_keeps_costs(0.15, false) && !calibration_keeps_costs(0.3, false));
+    assert_true(calibration_keeps_costs(0.08, false) && !calibration_keeps_costs(0.3, false));
 }
