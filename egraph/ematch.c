@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
-#define MAX_REGISTERS 128   // classes
+#define MAX_REGISTERS 255   // classes
 #define LEAST_PIECE 64      // nodes that one piece of a search begins at
 #define MOST_PIECES 512     // of one operator
 

@@ -144,6 +144,14 @@ static const char *text_of_proof(const struct sexp *proof, struct arena *a)
     return arena_string(a, text.chars);
 }
 
+static size_t count_reads(const struct rule *r)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < r->n_source_nodes; i++)
+        n += r->pattern.nodes.items[i].n_inputs;
+    return n;
+}
+
 static bool parse_rule(struct rule *r, const struct sexp *s, const char *file, struct arena *a, struct error *error)
 {
     struct rule_items items;
@@ -156,6 +164,9 @@ static bool parse_rule(struct rule *r, const struct sexp *s, const char *file, s
     if (!parse_terms(r, items.source, file, a, r->sources, error))
         return false;
     r->n_source_nodes = (uint32_t)r->pattern.nodes.count;
+    if (r->n_source_nodes > MAX_SOURCE_NODES || count_reads(r) > MAX_SOURCE_READS)
+        return sexp_error(error, file, items.source, "a source of more than %d operators or %d inputs of these",
+                          MAX_SOURCE_NODES, MAX_SOURCE_READS);
     uint32_t variables_of_source = r->pattern.n_variables;
     if (!parse_names(r, items.let, file, a, error))
         return false;
@@ -294,7 +305,8 @@ static bool number_names(const struct rule *r, uint8_t *ret_names)
     for (size_t n = r->n_source_nodes; n < p->nodes.count; n++)
         if (reads[n] > 1 && !operator_splits(p->nodes.items[n].op))
             ret_names[n] = ++n_names;
-    return p->nodes.count > MOST_WRITTEN_OUT && n_names > 0;
+    bool are_taken = ANY(uint32_t, v, p->n_variables, strncmp(p->variables[v], "part", strlen("part")) == 0);
+    return p->nodes.count > MOST_WRITTEN_OUT && n_names > 0 && !are_taken;
 }
 
 static void print_names(struct text *out, const struct rule *r, const uint8_t *names)

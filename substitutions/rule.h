@@ -30,6 +30,8 @@ struct text;
 
 #define MAX_RULE_VARIABLES 16
 #define MAX_RULE_NODES 124
+#define MAX_SOURCE_NODES 48
+#define MAX_SOURCE_READS 120   // inputs of its nodes
 #define MAX_RULE_OUTPUTS 8
 
 typedef uint32_t term_id;   // index into pattern.terms: a tensor of the pattern

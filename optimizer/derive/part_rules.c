@@ -168,7 +168,8 @@ static bool add_target(struct deriving *g, int program, struct rule *r)
     if (!add_tensor(&t, program) || t.n == 0)
         return false;
     r->targets[0] = t.terms[t.n - 1];
-    return r->pattern.nodes.count <= MAX_RULE_NODES && r->targets[0] != r->sources[0];
+    return r->n_source_nodes <= MAX_SOURCE_NODES && r->pattern.nodes.count <= MAX_RULE_NODES &&
+           r->targets[0] != r->sources[0];
 }
 
 // --- programs --------------------------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@
 #define LEAST_RUNS 7
 #define ENOUGH_RUNS 4                     // that nobody disturbed
 #define LARGEST_GROUP ((size_t)1 << 30)   // bytes of made-up weights: what needs more is guessed
+#define LARGEST_IMAGE ((size_t)1 << 27)   // bytes of what is brought into blocks to measure that
 #define CACHED ((size_t)32 << 20)         // of all weights of a model: these stay in the caches between runs
 #define WORTH_COOLING ((size_t)1 << 17)   // of a group's
 #define KEPT_REALS 64   // constants of so many numbers are measured with their own: exponents, bounds, scales
@@ -272,23 +273,39 @@ static double cost_alone(struct step_costs *c, const struct group *group, bool o
                                           : measured_cost(c, group);
 }
 
-// The seconds of bringing a tensor into blocks of channels, or out of them; NAN where nothing may be measured.
+// A change that cannot be measured is taken to cost nothing, as long as the program runs.
+static double measured_change(struct step_costs *c, const struct type *type, const struct text *text)
+{
+    struct step_cost cost = {0};
+    struct error error = {0};
+    double started = clock_seconds(), processor_started = processor_seconds(c);
+    if (c->worker->is_gone || type_bytes(type) > LARGEST_IMAGE ||
+        !time_beside_chain(c, channel_blocks_chain, type, &cost.seconds, &error)) {
+        key_set_add(&c->failures, &c->arena, text->chars, text->count);
+        vec_push(&c->guesses, 0);
+        return 0;
+    }
+    cost.seconds = fmax((cost.seconds - c->overhead) / 2, LEAST_COST);
+    c->base.measured.seconds += clock_seconds() - started;
+    c->base.measured.processor_seconds += processor_seconds(c) - processor_started;
+    cost_database_try(c->costs, text->chars, &cost, c->options.log);
+    log_debug(c->options.log, "measured %.3g s: %s", cost.seconds, text->chars);
+    return cost.seconds;
+}
+
+// The seconds of bringing a tensor into blocks of channels, or out of them, as cost_alone tells those of groups.
 static double cost_of_change(struct step_costs *c, const struct type *type, bool only_recalls)
 {
     struct text text FREED_BY(text_free) = {0};
-    struct step_cost cost = {0};
-    struct error ignored;
+    struct step_cost cost;
     text_add(&text, "blocks of ");
     type_print(&text, type);
-    if (cost_database_find(c->costs, text.chars, &cost))
-        return cost.seconds;
-    if (only_recalls || interrupt_requested() || c->worker->is_gone)
-        return only_recalls ? NAN : 0;
-    bool is_timed = time_beside_chain(c, channel_blocks_chain, type, &cost.seconds, &ignored);
-    cost.seconds = is_timed ? fmax((cost.seconds - c->overhead) / 2, LEAST_COST) : LEAST_COST;
-    cost_database_try(c->costs, text.chars, &cost, c->options.log);
-    log_debug(c->options.log, "measured %.3g s: %s", cost.seconds, text.chars);
-    return cost.seconds;
+    uint32_t failure = find_failure(c, &text);
+    return cost_database_find(c->costs, text.chars, &cost) ? cost.seconds
+           : failure != KEY_NONE                           ? c->guesses.items[failure]
+           : only_recalls                                  ? NAN
+           : interrupt_requested()                         ? INFINITY
+                                                           : measured_change(c, type, &text);
 }
 
 // Alone, but for changes of layouts that its neighbours may spare it.
@@ -297,9 +314,9 @@ static double cost_in_blocks(struct step_costs *c, const struct step_groups *gro
 {
     tensor_id changed[2];
     double alone = cost_alone(c, group, only_recalls), changes = 0;
-    for (int i = channel_blocks_of_group(groups, first, changed); i-- > 0;)
+    for (int i = channel_blocks_of_group(groups, first, changed); i-- > 0 && isfinite(alone);)
         changes += cost_of_change(c, graph_type(groups->graph, changed[i]), only_recalls);
-    return isnan(changes) ? NAN : fmax(alone - changes, alone * LEAST_IN_BLOCKS);
+    return !isfinite(changes) ? changes : fmax(alone - changes, alone * LEAST_IN_BLOCKS);
 }
 
 static struct session_note *note_of(const struct step_costs *c, const struct group *group)
