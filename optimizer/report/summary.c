@@ -434,7 +434,10 @@ static void print_check(struct text *out, const struct report *r)
     print_worst_outputs(out, &r->check.outputs);
     if (theirs->count) {
         text_add(out, "; the two files were compared in ");
-        print_name_of_runtime(out, r->there.name);
+        if (r->there.name)
+            print_name_of_runtime(out, r->there.name);
+        else
+            text_add(out, "the runtime, where the time was over before they were timed");
         print_worst_outputs(out, theirs);
     }
     print_uncompared(out, r);
