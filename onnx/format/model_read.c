@@ -165,7 +165,7 @@ static const char *check_record(struct reading *m, const struct onnx_field *f, c
     return f->kind == ONNX_FIELD_MESSAGE && is_again ? "a message that may stand once occurs twice" : NULL;
 }
 
-// What is no message. Empty bytes inside a file still have an address, so that presence is kept.
+// A member that is no message. Empty bytes inside a file still have an address, so that presence is kept.
 static const char *fill_member(struct reader *r, struct reading *m, const struct onnx_field *f,
                                const struct wire_record *record, void *member)
 {

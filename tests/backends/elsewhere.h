@@ -29,7 +29,7 @@ static inline void elsewhere_free(struct elsewhere *e)
     if (access(CROSS_COMPILER, X_OK) != 0 || access(EMULATOR, X_OK) != 0)                                              \
     skip()
 
-// What is added from here on has names of its own.
+// Names of what is added from here on are its own.
 static inline void elsewhere_begin_trial(struct elsewhere *e)
 {
     text_printf(&e->text, "#undef NAMED\n#define NAMED(name) trial_%d_##name\n", ++e->n_trials);

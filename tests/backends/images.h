@@ -23,7 +23,7 @@ static inline int64_t place_in(const struct tile_image *i, int64_t lanes, int64_
     return n * i->image + c / lanes * i->block + c % lanes * i->lane + row * i->row + column * i->pixel;
 }
 
-// Of entry `i` of [image][channel][row][column].
+// The place of entry `i` of [image][channel][row][column].
 static inline int64_t place_in_source(const struct tile_definition *d, int64_t i)
 {
     int64_t w = d->width, h = d->height, channels = d->groups * d->channels;

@@ -134,8 +134,8 @@ static double with_epilogue(const struct trial *t, double sum, double bias, doub
 
 // --- values ----------------------------------------------------------------------------------------------------------
 
-// Of the sum of the terms' sizes: of each result, and where there are fewer products of the largest, as all of a tile
-// are as far off.
+// The share of the sum of the terms' sizes, each result's or, where there are fewer products, the largest, as all of a
+// tile are as far off.
 static double error_of_sums(const struct trial *t)
 {
     return !has_fewer(t) ? 1e-6 : t->d.window.kernel[0] * t->d.window.kernel[1] <= 4 ? 4e-6 : 2e-6;
@@ -466,7 +466,7 @@ TEST(long_sums_keep_their_digits)
 
 // --- fewer products --------------------------------------------------------------------------------------------------
 
-// Of 3x3 in tiles of four.
+// Convolutions of 3x3 in tiles of four.
 static struct trial square_trial(const struct machine *m, int64_t tiles, int64_t height, int64_t width)
 {
     return (struct trial){.from = BLOCKS,
@@ -503,7 +503,7 @@ TEST(all_residues_of_tiles_are_computed)
     on_machines_here(try_residues);
 }
 
-// One NaN in the source: a result is NaN or as it were without it, and it is NaN where its own window has it.
+// A NaN in the source: a result is NaN or as it were without it, and it is NaN where its own window has it.
 static int try_nan(struct programs *service, const struct machine *m, int k)
 {
     struct random random = random_seed(9);

@@ -406,7 +406,7 @@ static void write_costs_with(const char *path, const char *entry)
     assert_true(file_write_text(path, text, (size_t)n, &error));
 }
 
-// Of two entries, of which the second may be dropped.
+// Two entries, of which the second may be dropped.
 static void expect_entries(const char *path, const char *entry, size_t n, const char *warning)
 {
     char said[256] = "";

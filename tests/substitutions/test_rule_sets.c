@@ -64,7 +64,7 @@ static void print_again(struct text *ret, const struct text *text)
     rule_print(ret, set.rules.items[0]);
 }
 
-// What a long target reads twice is named, unless the rule has such names of its own.
+// Parts that a long target reads twice are named, unless the rule has such names of its own.
 TEST(long_targets_are_printed_by_names)
 {
     static const char *const names[] = {"x", "part1"};
