@@ -11,7 +11,7 @@ struct channel_blocks {
 void channel_blocks_find(struct channel_blocks *ret_blocks, const struct step_groups *groups);   // in the groups' arena
 // Does the node read the tensor in another layout than that in which it is made?
 bool channel_blocks_differ(const struct channel_blocks *b, node_id reader, tensor_id t);
-// The number of tensors that the group's convolution changes when it is alone: image and result, if these may be blocked.
+// The number of tensors that the group's convolution changes when alone: image and result, if these may be blocked.
 int channel_blocks_of_group(const struct step_groups *groups, node_id first, tensor_id ret_tensors[2]);
 // A graph of so many convolutions, one behind the other, of each of the type's channels by itself, with one entry.
 bool channel_blocks_chain(struct graph *ret_graph, const struct type *type, int n);
