@@ -186,6 +186,24 @@ def test_dear_alone(folder):
                f"{name}: {before} and {after} are not what sessions show: {told}")
 
 
+def test_cut_behind_the_comparison(folder):
+    """What was compared there and not timed, as the time was over, is told without a time."""
+    model = products(folder / "products.onnx")
+    by_operator = """[(node.name.replace('#', '%23'), 3.0 if node.op_type == 'MatMul' else 0.5)
+                   for node in onnx.load(path).graph.node]"""
+    methods = PROFILED.format(rule=by_operator) + """    def outputs(self, *words):
+        self.is_compared = True
+        return super().outputs(*words)
+
+    def run(self, name):
+        __import__('time').sleep(100 if hasattr(self, 'is_compared') else 0)
+        return super().run(name)
+"""
+    done = Run(folder, model, "--runtime", "onnxruntime", "--costs", folder / "costs", "--total-time", "8",
+               python=misbehaving(folder, "never-done", methods))
+    expect(done.code == 0 and "compared in the runtime, where the time was over" in done.text, f"{done.code}: {done.text} {done.errors}")
+
+
 def test_kept_under_load(folder):
     """Costs that were kept beside other programs, which fell on some of them, hide a rewrite; some are tried, and then all
     that the same run left is measured anew, as one line says."""
