@@ -302,6 +302,7 @@ static bool optimize_imported(struct optimizing *o)
     choose_layouts(o);
     allow_errors(o);
     optimizing_derive_rules(o);
+    optimizing_leave_products_to_kernels(o);
     if (!failed_rewrites_search(o))
         return false;
     decide(o);

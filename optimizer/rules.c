@@ -117,6 +117,27 @@ void optimizing_keep_rules_for_sizes(struct optimizing *o)
                  o->options->input, o->report.found.n_rules_of_known_sizes);
 }
 
+static bool has_products(const struct operator* op)
+{
+    return operator_convolves(op) || operator_multiplies_matrices(op);
+}
+
+static bool saves_no_products(const struct rule *r, const void *context)
+{
+    (void)context;
+    return !rule_introduces_differences(r) ||
+           ALL(uint32_t, i, r->n_source_nodes, !has_products(r->pattern.nodes.items[i].op));
+}
+
+void optimizing_leave_products_to_kernels(struct optimizing *o)
+{
+    bool has_kernels = o->backend->methods->has_inexact_choices && o->backend->options.error_budget > 0;
+    size_t n = has_kernels ? rule_set_filter(&o->rules.set, saves_no_products, NULL) : 0;
+    if (n)
+        log_info(o->options->log, "%zu rule%s left to kernels, which save products by differences here", n,
+                 n == 1 ? " is" : "s are");
+}
+
 void optimizing_rules_of_backtracking(struct optimizing *o, struct rule_set *ret_rules)
 {
     rule_set_init(ret_rules, &o->arena);

@@ -7,6 +7,7 @@
 #include "backends/planning/plan_memory.h"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
+#include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 #if defined(__x86_64__)
@@ -180,15 +181,20 @@ __attribute__((target("clflushopt"))) static void flush_without_waiting(const ch
         _mm_clflushopt((void *)(uintptr_t)(at + i));
 }
 
-static bool can_flush_without_waiting(void)
+// Asked once: a virtual machine stops its processor for the answer.
+static pthread_once_t has_looked = PTHREAD_ONCE_INIT;
+static bool can_flush_without_waiting;
+
+static void look(void)
 {
     unsigned a, b, c, d;
-    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & bit_CLFLUSHOPT);
+    can_flush_without_waiting = __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & bit_CLFLUSHOPT);
 }
 
 void cache_conditions_flush(const void *at, size_t bytes)
 {
-    if (can_flush_without_waiting())
+    pthread_once(&has_looked, look);
+    if (can_flush_without_waiting)
         flush_without_waiting(at, bytes);
     else
         for (size_t i = 0; i < bytes; i += CACHE_LINE)
@@ -237,10 +243,17 @@ static void write_again(struct cpu_backend *b, struct span span)
     parallel_for(NULL, b->threads, write_part, &span);
 }
 
+static void flush_part(void *argument, int part, int parts)
+{
+    const struct span *span = argument;
+    size_t begin = span->bytes * (size_t)part / (size_t)parts, end = span->bytes * (size_t)(part + 1) / (size_t)parts;
+    cache_conditions_flush(span->at + begin, end - begin);
+}
+
 void cache_conditions_settle(struct cache_conditions *s)
 {
     for (size_t i = 0; s->weight_bytes && i < s->weights.count; i++)
-        cache_conditions_flush(s->weights.items[i].at, s->weights.items[i].bytes);
+        parallel_for(NULL, s->backend->threads, flush_part, &s->weights.items[i]);
     sweep_near_caches(s->backend);
     for (size_t i = 0; s->has_near_results && i < s->results.count; i++)
         write_again(s->backend, s->results.items[i]);

@@ -112,6 +112,18 @@ def test_lost_digits(folder):
     expect("by a rewrite of by-differences" in done.stderr, f"that it was searched again is said: {done.stderr}")
 
 
+def test_products_saved_by_kernels(folder):
+    """What our own kernels do, within what they may err by, no rule does in operators: neither is measured, nor taken."""
+    rules, out = folder / "saves.rules", folder / "saved.onnx"
+    model = small_model(folder / "product.onnx", "(float[64,64] x) => (float[64,64] y) { y = MatMul(x, a) }", a=(64, 64))
+    rules.write_text("(rule saves (source (matmul ?x ?y))"
+                     " (target (sub (matmul ?x (ewadd ?y ?y)) (matmul ?x ?y))))\n")
+    for options, is_used in (([], False), (["--exact"], True), (["--device", "fake"], True)):
+        done = succeed(f"{options}", OPT, model, "-o", out, "--rules", rules, "--no-measure", "--verbose", "--budget", "5",
+                       *options)
+        expect(("1 rule is left to kernels" not in done.stderr) == is_used, f"{options}: {done.stderr}")
+
+
 def is_kept(model, name, rule):
     """The rule, which is true of real numbers, makes other values."""
     rules, out = model.with_suffix(".rules"), model.with_suffix(".fast.onnx")
