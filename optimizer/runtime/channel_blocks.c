@@ -1,28 +1,39 @@
-// Blocks begin at convolutions, and go on through what takes them as it is given them.
+// Blocks begin at convolutions, and go on through what takes them as it is given them. Channels are turned by fours;
+// images of fewer than a block are read as they are.
 #include "optimizer/runtime/channel_blocks.h"
 
 #include "core/memory/arena.h"
 #include "operators/traits.h"
 
-enum { FEWEST_CHANNELS = 8, LARGEST_BLOCK = 16, AXIS_OF_CHANNELS = 1 };
+enum { AXIS_OF_CHANNELS = 1, CHANNELS_TURNED_AT_ONCE = 4, BLOCK_OF_AVX512 = 16, BLOCK_BEFORE = 8 };
 
-static bool may_be_blocked(const struct step_groups *s, tensor_id t)
+int64_t channel_block_here(void)
+{
+#if defined(__x86_64__)
+    return __builtin_cpu_supports("avx512f") ? BLOCK_OF_AVX512 : BLOCK_BEFORE;
+#else
+    return BLOCK_OF_AVX512;   // NEON's too
+#endif
+}
+
+static bool may_be_blocked(const struct step_groups *s, int64_t block, tensor_id t)
 {
     const struct type *type = graph_type(s->graph, t);
-    return s->varies[t] && type->dtype == DTYPE_F32 && type->rank == 4 &&
-           type->dim[AXIS_OF_CHANNELS] >= FEWEST_CHANNELS;
+    return s->varies[t] && type->dtype == DTYPE_F32 && type->rank == 4 && type->dim[AXIS_OF_CHANNELS] >= block;
 }
 
 // Its groups are all channels, single ones, or whole blocks.
-static bool convolves_blocks(const struct step_groups *s, node_id n)
+static bool convolves_blocks(const struct step_groups *s, int64_t block, node_id n)
 {
     const struct node *node = &s->graph->nodes.items[n];
-    if (!operator_convolves(node->op) || !may_be_blocked(s, node->first_output))
+    if (!operator_convolves(node->op) || !may_be_blocked(s, block, node->first_output))
         return false;
     const struct type *filters = graph_type(s->graph, graph_inputs(s->graph, n)[1]);
     int64_t groups = graph_type(s->graph, graph_inputs(s->graph, n)[0])->dim[AXIS_OF_CHANNELS] / filters->dim[1];
     int64_t in = filters->dim[1], out = filters->dim[0] / groups;
-    return groups == 1 || (in == 1 && out == 1) || (in % LARGEST_BLOCK == 0 && out % LARGEST_BLOCK == 0);
+    return groups == 1             ? in < block || in % CHANNELS_TURNED_AT_ONCE == 0
+           : (in == 1 && out == 1) ? groups % CHANNELS_TURNED_AT_ONCE == 0
+                                   : in % block == 0 && out % block == 0;
 }
 
 // Runs on blocks what is given in blocks, and on other layouts what is not.
@@ -42,14 +53,15 @@ static bool reads_blocks(const struct channel_blocks *b, node_id n)
 static bool has_blocks(const struct channel_blocks *b, node_id n)
 {
     const struct node *node = &b->groups->graph->nodes.items[n];
-    return b->groups->is_run[n] && node->n_outputs == 1 && may_be_blocked(b->groups, node->first_output) &&
-           (convolves_blocks(b->groups, n) || (takes_both(node) && reads_blocks(b, n)));
+    return b->groups->is_run[n] && node->n_outputs == 1 && may_be_blocked(b->groups, b->block, node->first_output) &&
+           (convolves_blocks(b->groups, b->block, n) || (takes_both(node) && reads_blocks(b, n)));
 }
 
-void channel_blocks_find(struct channel_blocks *b, const struct step_groups *s)
+void channel_blocks_find(struct channel_blocks *b, const struct step_groups *s, int64_t block)
 {
     const struct graph *g = s->graph;
     *b = (struct channel_blocks){.groups = s,
+                                 .block = block,
                                  .is_blocked = arena_array(s->arena, bool, g->tensors.count + 1),
                                  .has_blocks = arena_array(s->arena, bool, g->nodes.count + 1)};
     for (node_id n = 0; n < g->nodes.count; n++)
@@ -59,18 +71,18 @@ void channel_blocks_find(struct channel_blocks *b, const struct step_groups *s)
 
 bool channel_blocks_differ(const struct channel_blocks *b, node_id reader, tensor_id t)
 {
-    return may_be_blocked(b->groups, t) && b->is_blocked[t] != b->has_blocks[reader];
+    return may_be_blocked(b->groups, b->block, t) && b->is_blocked[t] != b->has_blocks[reader];
 }
 
-int channel_blocks_of_group(const struct step_groups *s, node_id first, tensor_id ret_tensors[2])
+int channel_blocks_of_group(const struct step_groups *s, int64_t block, node_id first, tensor_id ret_tensors[2])
 {
     int count = 0;
     for (node_id n = first; n != NO_NODE && count == 0; n = s->next[n]) {
         const struct node *node = &s->graph->nodes.items[n];
-        if (!convolves_blocks(s, n))
+        if (!convolves_blocks(s, block, n))
             continue;
         ret_tensors[count++] = node->first_output;
-        if (may_be_blocked(s, graph_inputs(s->graph, n)[0]))
+        if (may_be_blocked(s, block, graph_inputs(s->graph, n)[0]))
             ret_tensors[count++] = graph_inputs(s->graph, n)[0];
     }
     return count;

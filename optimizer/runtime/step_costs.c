@@ -314,7 +314,7 @@ static double cost_in_blocks(struct step_costs *c, const struct step_groups *gro
 {
     tensor_id changed[2];
     double alone = cost_alone(c, group, only_recalls), changes = 0;
-    for (int i = channel_blocks_of_group(groups, first, changed); i-- > 0 && isfinite(alone);)
+    for (int i = channel_blocks_of_group(groups, channel_block_here(), first, changed); i-- > 0 && isfinite(alone);)
         changes += cost_of_change(c, graph_type(groups->graph, changed[i]), only_recalls);
     return !isfinite(changes) ? changes : fmax(alone - changes, alone * LEAST_IN_BLOCKS);
 }
@@ -419,7 +419,7 @@ static double cost_of_changes(struct step_costs *c, const struct step_groups *gr
     struct channel_blocks blocks;
     bool *is_paid = arena_array(groups->arena, bool, g->tensors.count + 1);
     double seconds = 0;
-    channel_blocks_find(&blocks, groups);
+    channel_blocks_find(&blocks, groups, channel_block_here());
     for (node_id n = 0; n < g->nodes.count; n++)
         for (uint32_t i = 0; groups->is_run[n] && i < g->nodes.items[n].n_inputs; i++) {
             tensor_id t = graph_inputs(g, n)[i];

@@ -15,7 +15,7 @@ static void set_up(struct fixture *f, const char *text)
     arena_init(&f->arena);
     parse_graph(&f->graph, &f->arena, text);
     step_groups_find(&f->groups, &f->graph, &f->arena);
-    channel_blocks_find(&f->blocks, &f->groups);
+    channel_blocks_find(&f->blocks, &f->groups, 16);
 }
 
 static void tear_down(struct fixture *f)
@@ -59,34 +59,61 @@ TEST(a_sum_with_something_else_is_not_in_blocks)
     assert_false(reads_another_layout(&f, OP_RELU, 0));
 }
 
-static int tensors_of_group(enum operator_id op, const char *text)
+static int tensors_of_group(int64_t block, enum operator_id op, const char *text)
 {
     FIXTURE(&f, text);
     tensor_id tensors[2];
-    return channel_blocks_of_group(&f.groups, find_node(&f, op, 0), tensors);
+    return channel_blocks_of_group(&f.groups, block, find_node(&f, op, 0), tensors);
 }
 
 TEST(groups_pay_for_images_and_results_that_may_be_in_blocks)
 {
-    assert_int_equal(tensors_of_group(OP_CONV,
+    assert_int_equal(tensors_of_group(16, OP_CONV,
                                       "(graph (let x (input 0) (f32 1 16 8 8)) (let k (weight 0) (f32 16 16 3 3))"
                                       "(let a (conv x k)) (let b (relu a)) (output b))"),
                      2);
-    assert_int_equal(tensors_of_group(OP_CONV,
+    assert_int_equal(tensors_of_group(16, OP_CONV,
                                       "(graph (let x (input 0) (f32 1 3 8 8)) (let k (weight 0) (f32 16 3 3 3))"
                                       "(let a (conv x k)) (output a))"),
                      1);
-    assert_int_equal(tensors_of_group(OP_CONV,
+    assert_int_equal(tensors_of_group(16, OP_CONV,
                                       "(graph (let x (input 0) (f32 1 16 8 8)) (let k (weight 0) (f32 16 1 3 3))"
                                       "(let a (conv :group 16 x k)) (output a))"),
                      2);
-    assert_int_equal(tensors_of_group(OP_CONV,
+    assert_int_equal(tensors_of_group(16, OP_CONV,
                                       "(graph (let x (input 0) (f32 1 16 8 8)) (let k (weight 0) (f32 16 2 3 3))"
                                       "(let a (conv :group 8 x k)) (output a))"),
                      0);
-    assert_int_equal(tensors_of_group(OP_EWADD,
+    assert_int_equal(tensors_of_group(16, OP_EWADD,
                                       "(graph (let x (input 0) (f32 1 16 8 8)) (let y (input 1) (f32 1 16 8 8))"
                                       "(let a (ewadd x y)) (output a))"),
+                     0);
+}
+
+// Groups of 8 channels are whole blocks where these have 8, and none where these have 16.
+TEST(blocks_are_as_large_as_the_processor_has_them)
+{
+    const char *text = "(graph (let x (input 0) (f32 1 16 8 8)) (let k (weight 0) (f32 16 8 3 3))"
+                       "(let a (conv :group 2 x k)) (output a))";
+    assert_int_equal(tensors_of_group(8, OP_CONV, text), 2);
+    assert_int_equal(tensors_of_group(16, OP_CONV, text), 0);
+    const char *few = "(graph (let x (input 0) (f32 1 12 8 8)) (let k (weight 0) (f32 16 12 3 3))"
+                      "(let a (conv x k)) (output a))";
+    assert_int_equal(tensors_of_group(8, OP_CONV, few), 2);
+    assert_int_equal(tensors_of_group(16, OP_CONV, few), 1);   // the image is read as it is
+    assert_true(channel_block_here() == 8 || channel_block_here() == 16);
+}
+
+// As ONNX Runtime's own graph shows: a convolution of 18 channels stays as it is, alone and of each by itself.
+TEST(channels_that_are_no_fours_are_not_blocked)
+{
+    assert_int_equal(tensors_of_group(16, OP_CONV,
+                                      "(graph (let x (input 0) (f32 1 18 8 8)) (let k (weight 0) (f32 16 18 3 3))"
+                                      "(let a (conv x k)) (output a))"),
+                     0);
+    assert_int_equal(tensors_of_group(16, OP_CONV,
+                                      "(graph (let x (input 0) (f32 1 18 8 8)) (let k (weight 0) (f32 18 1 3 3))"
+                                      "(let a (conv :group 18 x k)) (output a))"),
                      0);
 }
 
