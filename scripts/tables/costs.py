@@ -2,7 +2,8 @@
 executor: the sum of step costs against the shortest run of the whole model, before and after; the layouts that costs
 choose against the standard ones, timed whole; and what the search takes, from beginning to end, in seconds and memory.
 With --runtime onnxruntime models are written for ONNX Runtime, and sums are compared with what sessions of the original
-and of a result that is written take afterwards, in processes of their own: the median of the loads' medians.
+and of a result that is written take afterwards, in processes of their own: the median of the loads' medians. Of a result
+that is not written it is the median of the contest that it lost.
 Results are kept in FOLDER/true-costs.json (true-costs-onnxruntime.json), one by one: what is there is not measured again, so
 a run can be interrupted; remove the file to begin anew. A model on which something fails is a line that says so, and the
 exit code is 1."""
@@ -66,13 +67,10 @@ def measure(name, threads, options):
 def agreement_of(told, which):
     """The sum of costs, a run of the whole, both in ms, and by which share the sum is off; or nothing."""
     report, sessions = told["report"], told.get("sessions")
-    if sessions:
-        total, whole = report[f"estimated_seconds_{which}"], sessions.get(which)
-        return whole and (1e3 * total, 1e3 * whole, total / whole - 1)
-    if f"measured_seconds_{which}" not in report:
-        return None
-    return (1e3 * report[f"timed_estimate_{which}"], 1e3 * report[f"measured_seconds_{which}"]["minimum"],
-            report[f"estimate_error_{which}"])
+    measured = report.get(f"measured_seconds_{which}", {}).get("median" if sessions else "minimum")
+    total = report.get(f"timed_estimate_{which}") or report[f"estimated_seconds_{which}"]
+    whole = (sessions or {}).get(which, measured)
+    return (1e3 * total, 1e3 * whole, total / whole - 1) if total and whole else None
 
 
 def layouts_of(report, which):
