@@ -2,18 +2,15 @@
 // images of fewer than a block are read as they are.
 #include "optimizer/runtime/channel_blocks.h"
 
+#include "backends/cpu/generated.h"
 #include "core/memory/arena.h"
 #include "operators/traits.h"
 
-enum { AXIS_OF_CHANNELS = 1, CHANNELS_TURNED_AT_ONCE = 4, BLOCK_OF_AVX512 = 16, BLOCK_BEFORE = 8 };
+enum { AXIS_OF_CHANNELS = 1, CHANNELS_TURNED_AT_ONCE = 4 };
 
 int64_t channel_block_here(void)
 {
-#if defined(__x86_64__)
-    return __builtin_cpu_supports("avx512f") ? BLOCK_OF_AVX512 : BLOCK_BEFORE;
-#else
-    return BLOCK_OF_AVX512;   // NEON's too
-#endif
+    return cpu_machine_here()->lanes == 16 ? 16 : 8;
 }
 
 static bool may_be_blocked(const struct step_groups *s, int64_t block, tensor_id t)
