@@ -141,6 +141,25 @@ class Derived(unittest.TestCase):
         self.assertFalse(any(node.op_type == "Conv" for node in nodes))
         self.assertEqual((len(products), len({node.input[1] for node in products})), (2, 1))
 
+    def test_merges_a_convolution_of_1x1_into_the_product_of_3x3(self):
+        """EinNet's Figure 3a: derivation makes one product and an offset-reduce of 3x3 and a product of 1x1, by which TASO's own
+        rule for products of one tensor applies: 9 * 8 and 8 rows become one product of 80."""
+        model, fast = self.folder / "merged.onnx", self.folder / "merged-fast.onnx"
+        small_model(model, """(float[1,512,7,7] x) => (float[1,8,7,7] y, float[1,8,7,7] z)
+            { y = Conv<pads = [1, 1, 1, 1]>(x, k) z = Conv(x, l) }""", k=(8, 512, 3, 3), l=(8, 512, 1, 1))
+        rules = self.optimize("merged", "-o", fast, "--quiet", "--derive", "--device", "fake", "--no-measure")["rules_applied"]
+        self.assertEqual(sorted(rule.rsplit("-", 1)[0] for rule in rules), ["derived-conv-0", "derived-conv-1", "matmul-split"])
+        graph = onnx.load(fast).graph
+        products = [node for node in graph.node if node.op_type in ("MatMul", "Conv")]
+        shapes = {weight.name: list(weight.dims) for weight in graph.initializer}
+        self.assertEqual([(node.op_type, shapes[node.input[0]]) for node in products], [("MatMul", [80, 512])])
+        self.assert_equal_in_onnxruntime(model, fast)
+
+    def assert_equal_in_onnxruntime(self, model, fast):
+        x = numpy.random.default_rng(3).standard_normal(session_of(model).get_inputs()[0].shape, numpy.float32)
+        for a, b in zip(*(session_of(path).run(None, {"x": x}) for path in (model, fast))):
+            self.assertLess(numpy.abs(a - b).max(), 1e-4 * numpy.abs(a).max(), model)
+
     def test_computes_what_the_model_does(self):
         for name in MODELS:
             compiled = self.folder / f"{name}.taso"
@@ -154,9 +173,7 @@ class Derived(unittest.TestCase):
             model, fast = self.folder / f"{name}.onnx", self.folder / f"{name}-fast.onnx"
             report = self.optimize(name, "-o", fast, "--quiet", "--derive", "--device", "fake", "--no-measure")
             self.assertTrue(any(rule.startswith("derived-") for rule in report["rules_applied"]), (name, report["rules_applied"]))
-            x = numpy.random.default_rng(3).standard_normal(session_of(model).get_inputs()[0].shape, numpy.float32)
-            for a, b in zip(*(session_of(path).run(None, {"x": x}) for path in (model, fast))):
-                self.assertLess(numpy.abs(a - b).max(), 1e-4 * numpy.abs(a).max(), name)
+            self.assert_equal_in_onnxruntime(model, fast)
 
 
 if __name__ == "__main__":
