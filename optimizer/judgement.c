@@ -11,12 +11,19 @@
 #include "optimizer/search_phase.h"
 #include <string.h>
 
+// The original is written then, and it does not matter whether the result computes the same.
+static bool has_lost_before(const struct optimizing *o)
+{
+    return o->report.timing.is_earlier && o->report.timing.n_timed == 2 && !o->report.timing.is_faster;
+}
+
 const char *optimizing_reason_not_to_check(const struct optimizing *o)
 {
     return o->results.found.steps.count == 0 ? "nothing was changed"
            : !backend_can_run(o->checker)    ? "this device runs nothing"
            : o->report.timing.is_disturbed   ? "this machine is busy"
            : o->report.timing.is_cut         ? optimizing_reason_of_end(o)
+           : has_lost_before(o)              ? "it was not faster before"
            : o->options->is_check_skipped    ? "by request"
                                              : NULL;
 }
@@ -24,7 +31,8 @@ const char *optimizing_reason_not_to_check(const struct optimizing *o)
 static bool can_be_judged(const struct optimizing *o)
 {
     bool is_checked_here = backend_can_run(o->checker) && !o->options->is_check_skipped;
-    return o->results.found.steps.count > 0 && (is_checked_here || o->runtime.is_open);
+    bool is_open = o->results.found.steps.count > 0 && !o->report.timing.is_cut && !has_lost_before(o);
+    return is_open && (is_checked_here || o->runtime.is_open);
 }
 
 // A cost database that lacks steps of the result is not silent about it.
@@ -85,7 +93,7 @@ static void refuse_result_of_some_sizes(struct optimizing *o)
 
 static bool judge(struct optimizing *o)
 {
-    if (can_be_judged(o) && !o->report.timing.is_cut && has_room_for_result(o) && !optimizing_judge(o))
+    if (can_be_judged(o) && has_room_for_result(o) && !optimizing_judge(o))
         return false;
     if (o->options->is_timing_skipped && o->results.found.steps.count > 0 && o->report.check.verdict != CHECK_FAILED)
         optimizing_check_in_runtime(o, &o->results.found.graph, &o->report.there.result);

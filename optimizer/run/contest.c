@@ -443,10 +443,11 @@ static bool is_wide(const struct ratio_summary *gain)
     return gain->high > WIDE_INTERVAL * gain->low;
 }
 
-// A gain that a later contest may rely on: neither time that was over nor noise of then has made it.
+// A gain that a later contest may rely on, if no deadline has ended its own while it was open: noise of then has not
+// made it.
 static bool is_settled(const struct contest *c, const struct ratio_summary *gain)
 {
-    return (gain->n_loads >= planned_loads(c) || is_decided(gain)) && !is_open(gain) && !is_wide(gain);
+    return (gain->n_loads >= planned_loads(c) || is_decided(gain)) && !is_wide(gain);
 }
 
 static bool is_out_of_time(const struct stage *s)
@@ -454,10 +455,14 @@ static bool is_out_of_time(const struct stage *s)
     return s->c->deadline > 0 && now(s->e) > s->c->deadline;
 }
 
+// For half as many loads again. What a search has found is worth no more time than the search was, however slowly its
+// models load.
 static bool is_time_left(const struct stage *s, double started, double first_part)
 {
-    double usual = started + TIMES_LONGER * fmax(s->c->seconds, first_part);
-    return !interrupt_requested() && now(s->e) < (s->c->deadline > 0 ? s->c->deadline : usual);
+    double longest = TIMES_LONGER * s->c->seconds, so_far = now(s->e) - started;
+    bool is_left = s->c->worth > 0 ? so_far + so_far / 2 < fmax(longest, s->c->worth)
+                                   : so_far < fmax(longest, TIMES_LONGER * first_part);
+    return !interrupt_requested() && (s->c->deadline > 0 ? now(s->e) < s->c->deadline : is_left);
 }
 
 // The shortest run of either finalist, as they qualified; 0: they did not have to.
@@ -588,7 +593,8 @@ static bool hold_final(const struct contest_runner *e, const struct contest *c, 
         s.entrants[i].is_out = i != outcome->original && i != outcome->result;
     bool is_done = run_loads(&s, outcome);
     bool has_gain = is_done && !outcome->is_disturbed && !outcome->is_undecided;
-    outcome->is_settled = has_gain && !s.is_cut && is_settled(c, &outcome->gain);
+    bool is_cut = s.is_cut || (is_out_of_time(&s) && is_open(&outcome->gain));
+    outcome->is_settled = has_gain && !is_cut && is_settled(c, &outcome->gain);
     bool says_nothing = has_gain && outcome->gain.low <= 1 && outcome->gain.high >= 1 && is_wide(&outcome->gain);
     bool is_short = says_nothing && s.n_loads < planned_loads(c) && is_out_of_time(&s);
     outcome->is_undecided = outcome->is_undecided || is_short;

@@ -46,6 +46,8 @@ struct contest {
     int loads;               // of the final, if these decide
     double deadline;      // on the runner's clock: it ends after the load that is under way then; 0: none is set, and
                           // it goes on for some times as long as planned at most
+    double worth;         // without a deadline: an open final goes on for about so long at most, loads and all, if that
+                          // is longer than some times `seconds`; 0: it goes on for some times as long as it was to take
     size_t most_loaded;   // at once, as there is memory; 0: all. Of more, runs alternate by load, not one by one
     // The part that the first run of a load finds cold is the same for short and for long ones: those of
     // CONTEST_LONG_RUN and more need none to warm up in the final, as it is a hundredth of them. Runtimes do more in
@@ -73,7 +75,7 @@ struct contest_outcome {
     bool is_earlier;                     // the gain is that of an earlier contest, the times are those of now
     bool is_doubted;                     // an earlier verdict was not confirmed
     bool is_settled;                     // later contests may rely on it: as many loads as were planned were made, or
-                                         // it is decided, and it is neither open nor too wide
+                                         // it is decided; it is not too wide, nor was it open when its time was over
 };
 double contest_runs_to_warm_up(double of_run);        // of a model of ours, one run of which takes so long
 double profile_runs_seconds(double of_run);           // about how long all runs for the costs of its steps take

@@ -303,15 +303,18 @@ TEST(earlier_verdicts_stand)
 {
     static const double seconds[] = {0.0335, 0.0729, 0.0290, 0.0273, 0.0500};
     static const bool is_result[] = {false, false, true, true, true};
-    static const struct earlier_verdict earlier = {0, 3, {1.22, 1.21, 1.23, 7}, 0.0273};
-    for (int k = 0; k < 6; k++) {
+    static const struct earlier_verdict is_open = {0, 3, {1.22, 0.95, 1.3, 7}, 0.0273};
+    static const struct earlier_verdict is_gain = {0, 3, {1.22, 1.21, 1.23, 7}, 0.0273};
+    for (int k = 0; k < 12; k++) {
         struct sample_summary qualifying[5];
-        struct paper p = {.seconds = seconds, .noise = 0.02, .result = 3, .earlier = &earlier, .is_of_pair = k % 2};
-        struct contest c = {.n = 5, .is_result = is_result, .seconds = 0.01, .loads = 3, .most_loaded = (size_t)k / 2};
+        const struct earlier_verdict *earlier = k < 6 ? &is_gain : &is_open;
+        struct paper p = {.seconds = seconds, .noise = 0.02, .result = 3, .earlier = earlier, .is_of_pair = k % 2};
+        struct contest c = {.n = 5, .is_result = is_result, .seconds = 0.01, .loads = 3};
         struct contest_outcome outcome = {.qualifying = qualifying};
+        c.most_loaded = (size_t)k / 2 % 3;
         assert_true(hold(&p, &c, &outcome));
         assert_true(outcome.is_earlier && !outcome.is_doubted && outcome.original == 0 && outcome.result == 3);
-        assert_memory_equal(&outcome.gain, &earlier.gain, sizeof outcome.gain);
+        assert_memory_equal(&outcome.gain, &earlier->gain, sizeof outcome.gain);
         assert_true(outcome.times[0].count >= 2 && outcome.times[1].count >= 2);
         assert_true(outcome.times[0].minimum >= 0.0335 && outcome.times[1].maximum < 0.0335);
         assert_int_equal(p.n_loads, p.is_of_pair ? 5 + 2 : 2);
@@ -352,7 +355,7 @@ TEST(earlier_verdicts_are_doubted)
     assert_true(outcome.is_earlier && p.n_loads == 4);
 }
 
-// Nobody relies on what was cut, open or wide, nor on what cannot be a verdict of these: it is as if it was not there.
+// Nobody relies on what was cut or wide, nor on what cannot be a verdict of these: it is as if it was not there.
 TEST(other_verdicts_are_not_looked_at)
 {
     static const double seconds[] = {0.0335, 0.0729, 0.0290, 0.0273};
@@ -362,7 +365,6 @@ TEST(other_verdicts_are_not_looked_at)
         bool is_of_pair;
     } cases[] = {
         {{0, 3, {1.22, 1.21, 1.23, 1}, 0.02}, false}, {{0, 3, {1.22, 1.21, 1.23, 2}, 0.02}, true},
-        {{0, 3, {1.22, 0.95, 1.3, 7}, 0.02}, false},  {{0, 3, {1.22, 0.95, 1.3, 7}, 0.02}, true},
         {{0, 3, {1.22, 1.01, 2.03, 7}, 0.02}, false}, {{0, 3, {0.9, 1e-6, 1e6, 7}, 0.02}, false},
         {{0, 3, {0.9, 1e-6, 1e6, 7}, 0.02}, true},    {{0, 4, {0}, 0.02}, false},
         {{1, 3, {1.22, 1.21, 1.23, 7}, 0.02}, true},  {{0, 2, {1.22, 1.21, 1.23, 7}, 0.02}, true},
@@ -383,8 +385,9 @@ TEST(other_verdicts_are_not_looked_at)
     }
 }
 
-// A contest that time cut short, or that is open when it is over, is not settled; one that is decided before is.
-TEST(cut_and_open_contests_are_not_settled)
+// A contest that time cut short is not settled, nor one that scatters; one that is decided before is, and one that is
+// open after as many loads as it may have.
+TEST(cut_contests_are_not_settled)
 {
     static const double faster[] = {0.4, 0.395}, slower[] = {0.4, 0.5};
     static const bool is_result[] = {false, true};
@@ -394,7 +397,7 @@ TEST(cut_and_open_contests_are_not_settled)
         size_t n_loads;
         bool is_settled;
     } cases[] = {
-        {faster, 0, 0, 7, true}, {faster, 1e-9, 0, 1, false}, {faster, 0, 0.1, 7, false},
+        {faster, 0, 0, 7, true}, {faster, 1e-9, 0, 1, false}, {faster, 0, 0.1, 7, true},
         {slower, 0, 0, 7, true}, {slower, 1e-9, 0, 1, false}, {faster, 0, 0.6, 7, false},
     };
     for (size_t k = 0; k < COUNT_OF(cases); k++) {
@@ -405,7 +408,7 @@ TEST(cut_and_open_contests_are_not_settled)
         for (int i = 0; i < 64; i++)
             p.of_load[i] = 1 - cases[k].scatter * (i % 3 - 0.9);
         assert_true(hold(&p, &c, &outcome));
-        assert_in_range(outcome.gain.n_loads, cases[k].n_loads, cases[k].is_settled ? 7 : 39);
+        assert_in_range(outcome.gain.n_loads, cases[k].n_loads, cases[k].scatter > 0 ? 39 : 7);
         assert_int_equal(outcome.is_settled, cases[k].is_settled);
     }
     struct paper vain = {.seconds = slower, .result = 1, .slept_at = -1};
@@ -413,6 +416,24 @@ TEST(cut_and_open_contests_are_not_settled)
     struct contest_outcome outcome = {.qualifying = NULL};
     assert_true(hold(&vain, &c, &outcome));
     assert_true(outcome.is_settled && outcome.gain.n_loads == 3);
+}
+
+// An open final of a model that loads slowly ends when it has taken what finding the result took, and its verdict, that
+// no gain was seen, serves later contests.
+TEST(open_finals_last_as_long_as_they_are_worth)
+{
+    static const double seconds[] = {0.4, 0.395}, worth[] = {1e-3, 1e3};
+    static const bool is_result[] = {false, true};
+    for (int k = 0; k < 2; k++) {
+        struct paper p = {.seconds = seconds, .noise = 0.001, .result = 1, .slept = 1e-3};
+        struct contest c = {.n = 2, .is_result = is_result, .seconds = 0.01, .loads = 7, .worth = worth[k]};
+        struct contest_outcome outcome = {.qualifying = NULL};
+        for (int i = 0; i < 64; i++)
+            p.of_load[i] = 1 - 0.03 * (i % 3 - 0.9);
+        assert_true(hold(&p, &c, &outcome));
+        assert_true(outcome.is_settled && (k == 1 || !ratio_is_a_gain(&outcome.gain)));
+        assert_in_range(outcome.gain.n_loads, k ? 11 : 7, k ? 39 : 7);
+    }
 }
 
 // Neither an interruption nor other programs take a verdict away that was there.
