@@ -34,7 +34,6 @@ void job_init(struct job *job, const struct job_options *options, struct log *lo
 void job_free(struct job *job)
 {
     candidate_rules_free(&job->candidates);
-    comparison_free(&job->comparison);
     space_free(&job->space);
     arena_free(&job->arena);
 }
@@ -349,8 +348,6 @@ static bool reduce_family(struct job *job, const struct family *f, checkpoint_li
     log_info(job->log, "%s: all equations after %.1f CPU seconds", f->name, clock_cpu_seconds() - start);
     say_if_memory_is_exceeded(job, f);
     counts.reduced = r.counts;
-    if (job->options.compare)
-        comparison_with(&job->comparison, &r, max_ops);
     candidate_rules_add(&job->candidates, &r, &counts);
     log_info(job->log, "%s: %llu rules, %.1f CPU seconds", f->name, (unsigned long long)counts.rules,
              clock_cpu_seconds() - start);
@@ -369,11 +366,6 @@ static bool write_rules(const struct job *job, const char *path, bool only_minim
     report_header(&text, &job->header, &job->candidates, only_minimal);
     candidate_rules_print(&text, &job->candidates, only_minimal);
     return file_write_text(path, text.chars, text.count, error);
-}
-
-static bool start_reducing(struct job *job, struct error *error)
-{
-    return !job->options.compare || comparison_init(&job->comparison, &job->arena, job->options.compare, error);
 }
 
 // A new operator that no rule has is one that its author learns nothing of.
@@ -409,7 +401,7 @@ static bool start_finding(struct job *job, checkpoint_list *parts, struct error 
 // Family by family, so that the findings of one at a time are in memory.
 static bool find_and_reduce(struct job *job, checkpoint_list *parts, struct error *error)
 {
-    if (!start_finding(job, parts, error) || !start_reducing(job, error))
+    if (!start_finding(job, parts, error))
         return false;
     for (size_t i = 0; i < job->space.families.count; i++) {
         if (!find_family(job, i, parts, error))
@@ -449,7 +441,7 @@ bool job_run(struct job *job, struct error *error)
 
 static bool reduce_parts(struct job *job, checkpoint_list *parts, struct error *error)
 {
-    if (!make_space(job, error) || !start_reducing(job, error))
+    if (!make_space(job, error))
         return false;
     checkpoint_list_sort(parts);
     for (size_t i = 0; i < job->space.families.count; i++)

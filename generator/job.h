@@ -5,7 +5,6 @@
 #pragma once
 #include "generator/output/candidates.h"
 #include "generator/output/checkpoint_file.h"
-#include "generator/output/compare.h"
 #include <stdio.h>
 
 struct log;
@@ -13,7 +12,7 @@ struct log;
 struct job_options {
     const char *space, *families, *with;   // NULL: the default space, all families, all operators
     int64_t max_ops, seed, threads, memory, shortcuts;
-    const char *output, *minimal, *checkpoint, *shard, *counts, *compare;
+    const char *output, *minimal, *checkpoint, *shard, *counts;
     bool progress, quiet;
 };
 struct job {
@@ -26,7 +25,6 @@ struct job {
     const uint64_t *random;   // of all families (family_types.h); NULL: not drawn yet
     struct space space;
     struct candidates candidates;
-    struct comparison comparison;
 };
 void job_init(struct job *job, const struct job_options *options, struct log *log);
 void job_free(struct job *job);

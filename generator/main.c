@@ -21,8 +21,6 @@ static const struct option_spec specs[] = {
      .help = "also write the rules that the others follow from"},
     {"counts", OPTION_TEXT, offsetof(struct job_options, counts), .metavar = "FILE", .beside = {"--no-shard"},
      .help = "also write a table of the counts per family"},
-    {"compare", OPTION_TEXT, offsetof(struct job_options, compare), .metavar = "RULES", .beside = {"--no-shard"},
-     .help = "also say on standard output which of these rules follow from what is found"},
     {"max-ops", OPTION_INTEGER, offsetof(struct job_options, max_ops), .low = 1, .high = MAX_OPS, .metavar = "N",
      .help = "largest number of operators of a graph"},
     {"space", OPTION_TEXT, offsetof(struct job_options, space), .metavar = "FILE",
@@ -63,15 +61,6 @@ static bool write_counts(const struct job *job, struct error *error)
     return file_write_text(job->options.counts, text.chars, text.count, error);
 }
 
-static void show_comparison(const struct job *job)
-{
-    TEXT(text);
-    if (!job->options.compare || job->options.shard)
-        return;
-    comparison_print(&text, &job->comparison);
-    fputs(text.chars, stdout);
-}
-
 static bool is_empty(const char *list)
 {
     return list && !*list;
@@ -107,8 +96,9 @@ static bool run(struct job_options *options, bool is_merge, char **paths, int n,
         return error_set_code(error, EXIT_USAGE, NULL, "%s names nothing",
                               is_empty(options->families) ? "--families" : "--with");
     const struct used_file files[] = {
-        {"--space", options->space, FILE_READ},      {"--compare", options->compare, FILE_READ},
-        {"--output", options->output, FILE_WRITTEN}, {"--minimal", options->minimal, FILE_WRITTEN},
+        {"--space", options->space, FILE_READ},
+        {"--output", options->output, FILE_WRITTEN},
+        {"--minimal", options->minimal, FILE_WRITTEN},
         {"--counts", options->counts, FILE_WRITTEN},
     };
     if (!files_used_check(files, sizeof files / sizeof *files, error))
@@ -117,8 +107,6 @@ static bool run(struct job_options *options, bool is_merge, char **paths, int n,
     job.progress_out = options->progress && !options->quiet ? stderr : NULL;
     bool is_done = is_merge ? job_merge(&job, paths, n, error) : job_run(&job, error);
     is_done = is_done && write_counts(&job, error);
-    if (is_done)
-        show_comparison(&job);
     job_free(&job);
     return is_done;
 }

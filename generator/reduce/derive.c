@@ -29,8 +29,6 @@ struct search {
 
 static enum usable usable_in(const struct search *s)
 {
-    if (s->what == DERIVE_BY_ANY_RULES)
-        return s->current == 1 ? USABLE_ALL_REVERSIBLE : USABLE_ALL;
     return s->what == DERIVE_BY_RULES && s->current == 1 ? USABLE_REVERSIBLE : USABLE_UNCONDITIONAL;
 }
 

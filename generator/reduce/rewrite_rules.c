@@ -77,9 +77,7 @@ static struct rewrite_root *root_of(struct rewrite_rules *r, const struct rewrit
 
 static bool is_usable(const struct rewrite_rule *rule, enum usable usable)
 {
-    bool may_be_conditional = usable == USABLE_ALL || usable == USABLE_ALL_REVERSIBLE;
-    bool must_be_reversible = usable == USABLE_REVERSIBLE || usable == USABLE_ALL_REVERSIBLE;
-    return (may_be_conditional || !rule->is_conditional) && (!must_be_reversible || rule->is_reversible);
+    return (usable == USABLE_ALL || !rule->is_conditional) && (usable != USABLE_REVERSIBLE || rule->is_reversible);
 }
 
 static void use_rule(struct rewrite_rules *r, const struct rewrite_rule *rule, bool is_used)

@@ -21,7 +21,7 @@ struct rewrite_rule {
     struct swappable swappable[MAX_SWAPPABLE];   // in the target, outer ones first
 };
 // Which rules a step may take.
-enum usable { USABLE_ALL, USABLE_ALL_REVERSIBLE, USABLE_UNCONDITIONAL, USABLE_REVERSIBLE, USABLE_COUNT };
+enum usable { USABLE_ALL, USABLE_UNCONDITIONAL, USABLE_REVERSIBLE, USABLE_COUNT };
 struct rewrite_root {
     VEC(uint32_t) rules;   // ascending
     size_t set_words;      // of each set: bit i is the i-th of the rules

@@ -112,12 +112,11 @@ class Job(unittest.TestCase):
 
     @unittest.skipIf("TASO_FEW" in os.environ, "a million terms, in what the others run, too")
     def test_all_operators_of_the_paper_in_one_space(self):
-        """Up to three operators; the released rules that are not derived of these have four, or are false."""
+        """Up to three operators."""
         root = pathlib.Path(__file__).resolve().parent.parent.parent
-        told = self.run_gen("--space", root / "generator/whole.space", "--max-ops", 3, "-q", "-o", self.dir / "whole.rules",
-                            "--counts", self.dir / "counts.md", "--compare", root / "tests/generator/data/taso.rules")
+        self.run_gen("--space", root / "generator/whole.space", "--max-ops", 3, "-q", "-o", self.dir / "whole.rules",
+                     "--counts", self.dir / "counts.md")
         self.assertIn("| whole | 500 | 19565 | 964674 | 0 | ", (self.dir / "counts.md").read_text())
-        self.assertIn("\n116 of 133 rules are derived\n", told.stdout)
 
     def test_says_early_that_memory_is_not_kept(self):
         arguments = ("--space", self.space, "--max-ops", 2, "-o", self.dir / "early.rules")
@@ -261,26 +260,6 @@ class Job(unittest.TestCase):
                           f"  (target (transpose :perm $perm ({name} ?y ?x)))", text)
         self.assertIn("(source (relu (transpose :perm $perm ?x)))\n  (target (transpose :perm $perm (relu ?x)))", text)
 
-    def test_compare(self):
-        """Rules of others: one that follows, one that is false, one of an operator that no family has."""
-        others = self.dir / "others.rules"
-        others.write_text(
-            "(rule follows (source (ewadd (ewadd ?x ?y) ?z)) (target (ewadd ?x (ewadd ?y ?z))))\n"
-            "(rule false (source (ewadd ?x ?y)) (target (ewmul ?x ?y)))\n"
-            "(rule unsaid (source (silu (relu ?x))) (target (relu (silu ?x))))\n"
-        )
-        options = "--families", "elementwise", "--max-ops", 3, "-q", "-o", self.dir / "found.rules"
-        told = self.run_gen(*options, "--compare", others).stdout.splitlines()
-        self.assertEqual(
-            [line.split(maxsplit=1) for line in told],
-            [
-                ["follows", "elementwise"],
-                ["false", "- not derived"],
-                ["unsaid", "- no family has its operators and as many inputs"],
-                ["1", "of 3 rules are derived"],
-            ],
-        )
-
     def test_sides_have_one_type_at_all_shapes(self):
         """A tensor has the shape that the other side is given."""
         self.run_gen("--families", "views,exchanged-in-batches", "--max-ops", "2", "-o", self.dir / "types.rules")
@@ -298,7 +277,6 @@ class Job(unittest.TestCase):
         self.run_gen("--space", self.space, "-q", "-o", found)
         most = max(len(set(re.findall(r"\$\w+", rule))) for rule in found.read_text().split("(rule "))
         self.assertEqual(most, 15)
-        self.run_gen("--space", self.space, "--max-ops", 2, "-q", "-o", self.dir / "short.rules", "--compare", found)
 
     def test_bad_input(self):
         cases = [
