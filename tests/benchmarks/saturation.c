@@ -37,18 +37,10 @@ static void read_option(struct arguments *a, const char *text)
     const struct {
         const char *name;
         long *value;
-    } known[] = {{"nodes=", &a->nodes},
-                 {"rounds=", &a->rounds},
-                 {"k_multi=", &a->k_multi},
-                 {"threads=", &a->threads},
-                 {"cycles=", &a->cycles},
-                 {"branches=", &a->branches},
-                 {"seconds=", &a->seconds},
-                 {"fake=", &a->fake},
-                 {"searches=", &a->searches},
-                 {"budget=", &a->budget},
-                 {"egraphs=", &a->egraphs},
-                 {"matches=", &a->matches}};
+    } known[] = {{"nodes=", &a->nodes},     {"rounds=", &a->rounds},   {"k_multi=", &a->k_multi},
+                 {"threads=", &a->threads}, {"cycles=", &a->cycles},   {"branches=", &a->branches},
+                 {"seconds=", &a->seconds}, {"fake=", &a->fake},       {"searches=", &a->searches},
+                 {"budget=", &a->budget},   {"egraphs=", &a->egraphs}, {"matches=", &a->matches}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strncmp(text, known[i].name, strlen(known[i].name)) == 0)
             *known[i].value = atol(text + strlen(known[i].name));
