@@ -133,6 +133,7 @@ static void add_choices(struct backend *b, const struct plan *plan, const struct
     for (size_t i = 1; i < list.count; i++)
         vec_push(all, ((struct step_choice){arena_string(arena, text.chars), arena_string(arena, list.items[i].text),
                                             list.items[i].precision != PRECISION_EXACT ? 1e-6 : 0}));
+    b->methods->make_ready(b, plan, step, &list, false);
     vec_free(&list);
 }
 
@@ -142,6 +143,7 @@ static void add_schedules(struct backend *b, const struct plan *plan, const stru
 {
     TEXT(text);
     schedule_spaces spaces = {0};
+    choice_list list = {0};
     struct random random = random_seed(hash_string(plan->graph->nodes.items[0].op->name));
     b->methods->list_spaces(b, plan, step, &spaces);
     step_print(&text, plan, step);
@@ -159,9 +161,14 @@ static void add_schedules(struct backend *b, const struct plan *plan, const stru
             if (!b->methods->describe_choice(b, plan, step, choice, &f))
                 continue;
             assert_true(f.useful > 0 && f.useful <= 1.0001 && f.blocks >= 1 && f.operations > 0 && f.packed_bytes > 0);
+            struct listed_choice listed = {.precision = s->precision};
+            snprintf(listed.text, sizeof listed.text, "%s", choice);
+            vec_push(&list, listed);
             vec_push(all, ((struct step_choice){arena_string(arena, text.chars), arena_string(arena, choice),
                                                 s->precision != PRECISION_EXACT ? 1e-6 : 0}));
         }
+    b->methods->make_ready(b, plan, step, &list, false);
+    vec_free(&list);
     vec_free(&spaces);
 }
 
