@@ -1,6 +1,6 @@
-"""Each lint finds what it is for: `check_lints.py ROOT` plants one violation after the other in a copy of the sources.
+"""Each lint finds what it is for: `check_lints.py ROOT` plants violations in a copy of the sources.
 
-A lint says nothing of the copy as it is, and one thing of it with a violation: where, and what.
+A lint says nothing of the copy as it is, and one thing of each violation: where, and what.
 """
 import pathlib
 import shutil
@@ -26,10 +26,10 @@ PLANTED = [
     ("lint-includes", {"core/a.c": HEAD + '#include "graph/graph.h"\n'}, "core/a.c:2: core may not include graph"),
     ("lint-includes", {"onnx/format/a.c": HEAD + '#  include "graph/graph.h"\n'},
      "onnx/format/a.c:2: onnx/format may not include graph"),
-    ("lint-includes", {"core/a.c": HEAD + '#include "a.h"\n'},
-     'core/a.c:2: "a.h": project headers are included as "layer/file.h"'),
-    ("lint-includes", {"core/a.c": HEAD + '#include "core/absent.h"\n'}, 'core/a.c:2: "core/absent.h" does not exist'),
-    ("lint-includes", {"core/a.h": "int a;\n"}, "core/a.h:1: no #pragma once"),
+    ("lint-includes", {"core/b.c": HEAD + '#include "a.h"\n'},
+     'core/b.c:2: "a.h": project headers are included as "layer/file.h"'),
+    ("lint-includes", {"core/c.c": HEAD + '#include "core/absent.h"\n'}, 'core/c.c:2: "core/absent.h" does not exist'),
+    ("lint-includes", {"core/d.h": "int a;\n"}, "core/d.h:1: no #pragma once"),
     ("lint-includes", {f"core/{name}.h": header(f'#include "core/{other}.h"\n')
                        for name, other in ("ab", "bc", "ca")}, "includes itself by way of core/"),
     ("lint-includes", {"core/memory/a.c": HEAD + '#include "core/text/text.h"\n'}, "includes itself by way of core/"),
@@ -45,7 +45,7 @@ PLANTED = [
     ("lint-operators", {"compare/nestings.c": None}, "compare/nestings.c: is not there"),
     ("lint-rooms", {"core/a.h": header("void arena_init(struct arena *a);\n")},
      "core/a.h:3: arena_init stands in core/memory/arena.c"),
-    ("lint-rooms", {"library/a.c": HEAD + "\n" * 200}, "above the budget in scripts/rooms.txt"),
+    ("lint-rooms", {"library/a.c": HEAD + "\n" * 200}, "library: "),
     ("lint-rooms", {f"generator/{a}.c": HEAD + f"void call_{a}(void)\n{{\n    call_{b}();\n}}\n" for a, b in ("xy", "yx")},
      "generator/x.c: calls itself by way of generator/y.c"),
     ("lint-rooms", {"optimizer/a.c": HEAD + "#define HALF 0.5\n"},
@@ -54,9 +54,9 @@ PLANTED = [
     ("lint-style", {"verifier/laws/a.c": HEAD}, "verifier/laws/a.c:1: which laws"),
     ("lint-style", {"core/text/a.c": HEAD + "void twice(int a,\n           int b)\n{\n}\n",
                     "graph/a.c": HEAD + "int twice(void)\n{\n}\n"}, "graph/a.c:2: twice stands in core/text/a.c, too"),
-    ("lint-style", {"core/a.c": HEAD + "int b;\n// Of two.\nint a;\n"}, "core/a.c:3: the comment does not begin with what"),
+    ("lint-style", {"core/b.c": HEAD + "int b;\n// Of two.\nint a;\n"}, "core/b.c:3: the comment does not begin with what"),
     ("lint-style", {"core/a.h": "// " + "a" * 118 + "\n"}, "core/a.h:1: 121 columns"),
-    ("lint-style", {"core/a.c": HEAD + LONG_FUNCTION}, "core/a.c:3: a function of 81 lines"),
+    ("lint-style", {"core/c.c": HEAD + LONG_FUNCTION}, "core/c.c:3: a function of 81 lines"),
     ("lint-style", {f"library/a{i}.c": HEAD for i in range(40)}, "library: 4"),
 ]
 
@@ -101,12 +101,16 @@ def main():
         copy_sources(folder)
         for lint in sorted({lint for lint, _, _ in PLANTED}):
             failures += [f"{lint}, nothing planted: {c}" for c in complaints_of(lint, folder)]
-        for lint, files, expected in PLANTED:
-            plant(folder, files)
-            said = [c for c in complaints_of(lint, folder) if BUDGET in expected or BUDGET not in c]   # some lines too many
-            restore(folder, files)
-            if len(said) != 1 or expected not in said[0]:
-                failures.append(f"{lint}: {expected!r} is planted, and said is {said}")
+            planted = [(files, expected) for name, files, expected in PLANTED if name == lint]
+            for files, _ in planted:
+                plant(folder, files)
+            said = complaints_of(lint, folder)
+            for files, expected in planted:
+                restore(folder, files)
+                if sum(expected in c for c in said) != sum(expected == other for _, other in planted):
+                    failures.append(f"{lint}: {expected!r} is planted, and said is {said}")
+            others = [c for c in said if BUDGET not in c and not any(expected in c for _, expected in planted)]
+            failures += [f"{lint}: nobody planted: {c}" for c in others]   # some rooms have some lines too many
     print("\n".join(failures + [f"{len(PLANTED)} violations planted, {len(failures)} not told as they should be"]))
     return 1 if failures else 0
 
