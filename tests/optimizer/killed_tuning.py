@@ -21,7 +21,7 @@ from small_models import convolutions
 OPT, RUN, KILLS = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), int(sys.argv[3])
 MODEL = pathlib.Path(sys.argv[4]).absolute() if len(sys.argv) > 4 else None
 MOST_KILLS = KILLS + 36   # where all of them were too early, as this machine was slower then
-MINUTES = float(sys.argv[5]) if len(sys.argv) > 5 else 0.06
+MINUTES = float(sys.argv[5]) if len(sys.argv) > 5 else 0.04
 ROW = re.compile(r'\("((?:[^"\\]|\\.)*)" ([^ ]+) .*\)')
 
 

@@ -1,8 +1,9 @@
-"""Odd names, and very many of them: `names.py TASO-OPT [--few]`.
+"""Odd names, and very many of them: `names.py TASO-OPT [--few|--all]`.
 
 Two products are joined in a model whose inputs, outputs, weights, nodes, symbols or attributes have odd names. Whatever
 is written, ONNX Runtime reads, and it computes the same; a name with a zero byte is refused, as runtimes cut it there.
-With --few each place gets a fifth of the names, and each name a fifth of the places; many names are a fifth as many.
+Each place gets half of the names, and each name half of the places; many names are half as many. With --few it is a fifth,
+with --all none is left out.
 """
 import os
 import subprocess
@@ -15,7 +16,7 @@ from onnx import TensorProto, helper, numpy_helper
 from expectations import run_tests, tests_of
 from small_models import session_of
 
-OPT, STEP = sys.argv[1], 5 if "--few" in sys.argv else 1
+OPT, STEP = sys.argv[1], 5 if "--few" in sys.argv else 1 if "--all" in sys.argv else 2
 PLACES = ["input", "other input", "output", "other output", "weight", "value", "node", "symbol", "attribute", "domain"]
 STAND_IN = "stand-in-for-a-name"
 
