@@ -53,9 +53,9 @@ static void pose(struct posing *p, struct node_costs *costs, enum node_pricing p
     extraction_finish(&p->problem);
 }
 
+// The problem that was posed stays.
 static void posing_free(struct posing *p)
 {
-    extraction_free(&p->problem);
     mem_free_array(p->number_of, p->e->nodes.count + 1);
     vec_free(&p->reached);
     vec_free(&p->nodes);
@@ -213,8 +213,10 @@ void candidates_find(struct candidates *c, const struct egraph *e, const struct 
             extract(c, p, (enum node_pricing)pricing, budget);
         c->seconds_extracting += clock_seconds() - started;
     }
-    for (int pricing = 0; pricing < NODE_PRICINGS; pricing++)
+    for (int pricing = 0; pricing < NODE_PRICINGS; pricing++) {
+        extraction_free(&all[pricing].problem);
         posing_free(&all[pricing]);
+    }
 }
 
 void candidates_free(struct candidates *c)
