@@ -43,7 +43,7 @@ def check(prefix):
     shared = prefix / "share/taso"
     assert not list(shared.rglob("__pycache__")), "what Python keeps beside a source is installed"
     assert default_of(programs["taso-opt"], "rules").resolve() == (shared / "taso.rules").resolve()
-    for command in ("rules", "properties"):
+    for command in ("rules", "explain", "properties"):
         found = default_of(programs["taso-verify"], "properties", command)
         assert found.resolve() == (shared / "properties").resolve(), found
     rules = prefix / "r.rules"

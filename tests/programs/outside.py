@@ -177,7 +177,7 @@ def check_endings():
     for name in ("a.onnx", "A.ONNX", "/dev/null"):
         ran = run(OPT, model, *QUICK, "-o", name)
         expect(ran.returncode == 0, f"-o {name}: {ran}")
-    refused(USAGE, "unknown command rule: there are derivations, derive, expressions, ", VERIFY, "rule")
+    refused(USAGE, "unknown command rule: there are derivations, derive, explain, ", VERIFY, "rule")
 
 
 def check_places():

@@ -13,7 +13,7 @@ import unittest
 PAGES = pathlib.Path(sys.argv[1])
 PROGRAMS = [pathlib.Path(p) for p in sys.argv[2:]]
 COMMANDS = {"taso-opt": ["extract"],
-            "taso-verify": ["model", "properties", "rules", "select", "try"]}
+            "taso-verify": ["explain", "model", "properties", "rules", "select", "try"]}
 
 
 def said(*command, **how):

@@ -2,6 +2,7 @@
 #include "substitutions/pattern.h"
 #include "tests/support/check.h"
 #include "tests/support/parse_rules.h"
+#include "verifier/entailment/derivation.h"
 #include "verifier/rules/abduction.h"
 #include "verifier/rules/prove.h"
 #include "verifier/rules/rejection_reason.h"
@@ -77,13 +78,18 @@ static enum entailment_status prove_without(struct fixture *f, const struct equa
 #define COMMUTES "(property commutes (equal (ewadd ?x ?y) (ewadd ?y ?x)))"
 #define ASSOCIATES "(property associates (equal (ewadd ?x (ewadd ?y ?z)) (ewadd (ewadd ?x ?y) ?z)))"
 
-TEST(names_what_a_proof_used)
+TEST(proves_and_explains)
 {
+    struct derivation d;
     FIXTURE(&f, COMMUTES ASSOCIATES);
     struct equation eq = read_rule(&f, "(rule r (source (ewadd (ewadd ?x ?y) ?z)) (target (ewadd (ewadd ?z ?x) ?y)))");
     struct entailment e = theory_prove(f.theory, &eq, NULL);
     assert_int_equal(e.status, ENTAILMENT_PROVED);
     assert_int_equal(e.n_uses, 2);
+    assert_true(property_derivation_find(&d, &f.axioms, &eq, 0, &e, 1000));
+    assert_int_equal(d.steps.count, 3);
+    assert_null(d.steps.items[0].property);
+    property_derivation_free(&d);
     assert_int_equal(prove_without(&f, &eq, "associates"), ENTAILMENT_UNKNOWN);
 }
 

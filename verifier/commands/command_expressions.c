@@ -5,6 +5,7 @@
 #include "selection/example.h"
 #include "verifier/commands/command.h"
 #include "verifier/commands/commands.h"
+#include "verifier/commands/named_rules.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -124,24 +125,6 @@ static bool show_example(struct expressions_run *run, const struct rule *r, cons
     return is_composed;
 }
 
-static bool is_named(const struct rule *r, int count, char **names)
-{
-    return ANY(int, i, count, strcmp(names[i], r->name) == 0) || count == 0;
-}
-
-// A name of no rule is a mistake of the command line's, and no empty answer.
-static bool read_rules(struct rule_set *rules, int count, char **arguments, struct error *error)
-{
-    if (count == 0)
-        return error_set_code(error, EXIT_USAGE, NULL, "expected a file of rules (see --help)");
-    bool is_read = rule_set_read(rules, arguments[0], error);
-    for (int i = 1; i < count && is_read; i++) {
-        bool is_found = ANY(size_t, k, rules->rules.count, is_named(rules->rules.items[k], 1, &arguments[i]));
-        is_read = is_found || error_set(error, arguments[0], 0, 0, "no rule named %s", arguments[i]);
-    }
-    return is_read;
-}
-
 static int axes_of(const struct example *e)
 {
     int axes = 0;
@@ -174,11 +157,11 @@ static void show_rule(struct expressions_run *run, const struct rule *r)
 static int show_all(struct command *c, int count, char **arguments, struct error *error)
 {
     struct expressions_run run = {.options = c->options, .arena = &c->arena};
-    if (!read_rules(&c->rules, count, arguments, error))
+    if (!named_rules_read(&c->rules, count, arguments, error))
         return COMMAND_FAILED;
     typing_init(&run.typing);
     for (size_t i = 0; i < c->rules.rules.count; i++)
-        if (is_named(c->rules.rules.items[i], count - 1, arguments + 1))
+        if (rule_is_named(c->rules.rules.items[i], count - 1, arguments + 1))
             show_rule(&run, c->rules.rules.items[i]);
     typing_free(&run.typing);
     printf("%zu rule%s of one expression, %zu of two, %zu without an example\n", run.n_same, plural_ending(run.n_same),

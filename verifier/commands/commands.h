@@ -3,6 +3,7 @@
 
 int command_derivations(int argc, char **argv);
 int command_derive(int argc, char **argv);
+int command_explain(int argc, char **argv);
 int command_expressions(int argc, char **argv);
 int command_model(int argc, char **argv);
 int command_properties(int argc, char **argv);

@@ -14,6 +14,7 @@ static const struct sub_command {
 } sub_commands[] = {
     {"derivations", "programs equal to a definition, of other operators", command_derivations},
     {"derive", "which rules follow from others", command_derive},
+    {"explain", "derive a rule from the properties, step by step", command_explain},
     {"expressions", "what both sides of rules compute, as one expression each", command_expressions},
     {"model", "compare two models: by rules, over a prime field, in numbers", command_model},
     {"properties", "validate properties from the operators' definitions", command_properties},

@@ -118,6 +118,12 @@ static logic_term apply(struct logic *l, const char *base, enum symbol_role role
     return find_term(l, (struct logic_node){false, symbol, result, n, arguments});
 }
 
+logic_term logic_apply(struct logic *l, uint32_t symbol, const logic_term *arguments)
+{
+    const struct logic_symbol *s = &l->symbols.items[symbol];
+    return find_term(l, (struct logic_node){false, symbol, s->result, s->n_arguments, arguments});
+}
+
 uint64_t logic_variables(const struct logic *l, logic_term term)
 {
     const struct logic_node *n = &l->nodes.items[term];
@@ -526,4 +532,24 @@ bool logic_translate(struct logic *l, const struct equation *eq, const struct kn
     else
         *ret_sentence = s;
     return !tr.cannot_be_stated;
+}
+
+// --- printing --------------------------------------------------------------------------------------------------------
+
+void logic_print_term(struct text *out, const struct logic *l, logic_term term)
+{
+    const struct logic_node *n = &l->nodes.items[term];
+    if (n->is_variable) {
+        text_printf(out, "v%u", n->index);
+        return;
+    }
+    const char *name = l->symbols.items[n->index].name;
+    size_t length = strcspn(name, ":");
+    text_add(out, n->n_arguments ? "(" : "");
+    text_add_n(out, name, length);
+    for (uint32_t i = 0; i < n->n_arguments; i++) {
+        text_add(out, " ");
+        logic_print_term(out, l, n->arguments[i]);
+    }
+    text_add(out, n->n_arguments ? ")" : "");
 }

@@ -73,4 +73,7 @@ void logic_copy(struct logic *ret_copy, const struct logic *l);   // shares what
 bool logic_translate(struct logic *l, const struct equation *eq, const struct known_ranks *ranks, bool is_axiom,
                      struct sentence *ret_sentence);
 void sentence_list_free(struct sentence_list *list);
+// The term `symbol` of these arguments, of which there are as many as it takes.
+logic_term logic_apply(struct logic *l, uint32_t symbol, const logic_term *arguments);
 uint64_t logic_variables(const struct logic *l, logic_term term);   // that stand in it, one bit each
+void logic_print_term(struct text *out, const struct logic *l, logic_term term);

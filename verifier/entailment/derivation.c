@@ -1,0 +1,205 @@
+// Breadth-first search from both ends over terms, with the axioms of a proof as rewrite rules.
+#include "verifier/entailment/derivation.h"
+
+#include "core/text/text.h"
+#include <string.h>
+
+#define LARGEST_TERM 40   // applications
+
+struct visited {
+    logic_term term;
+    uint32_t from;   // index of the visited term before; UINT32_MAX: an end
+    const char *property;
+    uint8_t side;   // 0: reached from the source, 1: from the target
+};
+struct search {
+    struct logic *l;
+    const struct axioms *axioms;
+    const struct entailment *proof;
+    VEC(struct visited) visited;
+    struct table by_term;   // term and side
+    uint32_t limit;
+    uint32_t meeting[2];   // visited terms of both sides that are the same
+    bool has_met;
+};
+
+// --- terms -----------------------------------------------------------------------------------------------------------
+
+static uint32_t size_of(const struct logic *l, logic_term term)
+{
+    const struct logic_node *n = &l->nodes.items[term];
+    uint32_t size = l->symbols.count && !n->is_variable && l->symbols.items[n->index].role == ROLE_OPERATOR;
+    for (uint32_t i = 0; i < n->n_arguments; i++)
+        size += size_of(l, n->arguments[i]);
+    return size;
+}
+
+static bool match_term(const struct logic *l, logic_term pattern, logic_term term, logic_term *bound)
+{
+    const struct logic_node *p = &l->nodes.items[pattern], *t = &l->nodes.items[term];
+    if (p->sort != t->sort)
+        return false;
+    if (p->is_variable) {
+        if (bound[p->index] != UINT32_MAX)
+            return bound[p->index] == term;
+        bound[p->index] = term;
+        return true;
+    }
+    if (t->is_variable || p->index != t->index || p->n_arguments != t->n_arguments)
+        return false;
+    for (uint32_t i = 0; i < p->n_arguments; i++)
+        if (!match_term(l, p->arguments[i], t->arguments[i], bound))
+            return false;
+    return true;
+}
+
+// The pattern with its variables replaced. False: a variable is not bound.
+static bool instantiate(struct logic *l, logic_term pattern, const logic_term *bound, logic_term *ret_term)
+{
+    const struct logic_node p = l->nodes.items[pattern];
+    logic_term arguments[MAX_LOGIC_ARGUMENTS];
+    if (p.is_variable) {
+        *ret_term = bound[p.index];
+        return *ret_term != UINT32_MAX;
+    }
+    for (uint32_t i = 0; i < p.n_arguments; i++)
+        if (!instantiate(l, p.arguments[i], bound, &arguments[i]))
+            return false;
+    *ret_term = logic_apply(l, p.index, arguments);
+    return true;
+}
+
+// --- the search ------------------------------------------------------------------------------------------------------
+
+struct visited_key {
+    const struct search *s;
+    logic_term term;
+    uint8_t side;
+};
+
+static bool is_visited(const void *owner, uint32_t id, const void *key)
+{
+    const struct visited *v = &((const struct search *)owner)->visited.items[id];
+    const struct visited_key *k = key;
+    return v->term == k->term && v->side == k->side;
+}
+
+static uint64_t hash_of(logic_term term, uint8_t side)
+{
+    return (term * UINT64_C(0x9e3779b97f4a7c15)) ^ ((uint64_t)side << 63);
+}
+
+static uint32_t find_visited(const struct search *s, logic_term term, uint8_t side)
+{
+    struct visited_key key = {s, term, side};
+    return table_find(&s->by_term, hash_of(term, side), is_visited, s, &key);
+}
+
+static void visit(struct search *s, logic_term term, uint32_t from, const char *property, uint8_t side)
+{
+    if (s->has_met || s->visited.count >= s->limit || find_visited(s, term, side) != TABLE_NONE ||
+        size_of(s->l, term) > LARGEST_TERM)
+        return;
+    struct visited v = {term, from, property, side};
+    vec_push(&s->visited, v);
+    uint32_t here = (uint32_t)s->visited.count - 1, other = find_visited(s, term, !side);
+    table_insert(&s->by_term, hash_of(term, side), here);
+    if (other != TABLE_NONE) {
+        s->has_met = true;
+        s->meeting[side] = here;
+        s->meeting[!side] = other;
+    }
+}
+
+// A place in a term, where one property rewrites what stands there; `rebuild` puts the result in place.
+struct place {
+    const struct place *above;
+    logic_term term;
+    uint32_t argument;   // of `above`
+};
+
+static logic_term rebuild(struct logic *l, const struct place *at, logic_term replacement)
+{
+    while (at->above) {
+        const struct logic_node n = l->nodes.items[at->above->term];
+        logic_term arguments[MAX_LOGIC_ARGUMENTS];
+        memcpy(arguments, n.arguments, n.n_arguments * sizeof *arguments);
+        arguments[at->argument] = replacement;
+        replacement = logic_apply(l, n.index, arguments);
+        at = at->above;
+    }
+    return replacement;
+}
+
+static void rewrite_at(struct search *s, const struct place *at, uint32_t from, const struct sentence *axiom,
+                       logic_term pattern, logic_term result)
+{
+    logic_term bound[2 * MAX_RULE_VARIABLES], replacement;
+    memset(bound, 0xff, sizeof bound);
+    if (match_term(s->l, pattern, at->term, bound) && instantiate(s->l, result, bound, &replacement))
+        visit(s, rebuild(s->l, at, replacement), from, axiom->name, s->visited.items[from].side);
+}
+
+static void rewrite_everywhere(struct search *s, const struct place *at, uint32_t from)
+{
+    for (size_t i = 0; i < s->axioms->sentences.items.count; i++) {
+        const struct sentence *axiom = &s->axioms->sentences.items.items[i];
+        if (!text_is_among(axiom->name, s->proof->n_uses, s->proof->uses))
+            continue;
+        rewrite_at(s, at, from, axiom, axiom->goals.items[0].left, axiom->goals.items[0].right);
+        rewrite_at(s, at, from, axiom, axiom->goals.items[0].right, axiom->goals.items[0].left);
+    }
+    uint32_t n = s->l->nodes.items[at->term].n_arguments;
+    for (uint32_t i = 0; i < n; i++) {
+        struct place below = {at, s->l->nodes.items[at->term].arguments[i], i};
+        if (s->l->nodes.items[below.term].sort == SORT_TENSOR)
+            rewrite_everywhere(s, &below, from);
+    }
+}
+
+// --- chains ----------------------------------------------------------------------------------------------------------
+
+static void add_chain(struct search *s, struct derivation *d)
+{
+    LOCAL_VEC(uint32_t, first_half);
+    for (uint32_t v = s->meeting[0]; v != UINT32_MAX; v = s->visited.items[v].from)
+        vec_push(&first_half, v);
+    while (first_half.count) {
+        const struct visited *v = &s->visited.items[vec_pop(&first_half)];
+        struct derivation_step step = {v->term, v->property};
+        vec_push(&d->steps, step);
+    }
+    for (uint32_t v = s->meeting[1]; s->visited.items[v].from != UINT32_MAX; v = s->visited.items[v].from) {
+        struct derivation_step step = {s->visited.items[s->visited.items[v].from].term, s->visited.items[v].property};
+        vec_push(&d->steps, step);
+    }
+}
+
+bool property_derivation_find(struct derivation *ret_derivation, const struct axioms *axioms, const struct equation *eq,
+                              uint32_t goal, const struct entailment *proof, uint32_t term_limit)
+{
+    struct sentence_list obligations FREED_BY(sentence_list_free) = {0};
+    *ret_derivation = (struct derivation){0};
+    logic_copy(&ret_derivation->logic, &axioms->logic);
+    struct search s = {.l = &ret_derivation->logic, .axioms = axioms, .proof = proof, .limit = term_limit};
+    if (obligations_state(s.l, eq, false, &obligations)) {
+        const struct logic_equality *ends = &obligations.items.items[0].goals.items[goal];
+        visit(&s, ends->left, UINT32_MAX, NULL, 0);
+        visit(&s, ends->right, UINT32_MAX, NULL, 1);
+        for (uint32_t next = 0; next < s.visited.count && !s.has_met; next++) {
+            struct place root = {NULL, s.visited.items[next].term, 0};
+            rewrite_everywhere(&s, &root, next);
+        }
+    }
+    if (s.has_met)
+        add_chain(&s, ret_derivation);
+    vec_free(&s.visited);
+    table_free(&s.by_term);
+    return s.has_met;
+}
+
+void property_derivation_free(struct derivation *d)
+{
+    vec_free(&d->steps);
+    logic_free(&d->logic);
+}
