@@ -13,11 +13,12 @@
 #include "egraph/extraction/best.h"
 #include "egraph/extraction/components.h"
 #include "egraph/extraction/greedy.h"
+#include "egraph/extraction/ilp.h"
 #include "egraph/extraction/read_json.h"
 
 struct arguments {
     int64_t cheapest, branches;
-    double seconds;
+    double seconds, program_seconds;
     const char *input, *json;
 };
 
@@ -29,6 +30,9 @@ static const struct option_spec specs[] = {
      .help = "end the search for the best after this time; 0: no limit"},
     {"branches", OPTION_INTEGER, FIELD(branches), .low = 0, .high = 1e9, .metavar = "N",
      .help = "problems that the branch and bound looks at"},
+    {"program-seconds", OPTION_REAL, FIELD(program_seconds), .low = 0, .high = 1e6, .metavar = "SECONDS",
+     .help = "also solve the whole as Tensat's integer program, with order constraints where there are cycles, for at "
+             "most this time; 0: do not"},
     {"json", OPTION_TEXT, FIELD(json), .metavar = "FILE", .help = "write the selections as JSON"},
     {0},
 };
@@ -73,6 +77,27 @@ static bool print_greedy(struct extracting *e, const char *name, greedy_fn *gree
 static bool is_interrupted(void *context)
 {
     return interrupt_requested();
+}
+
+static void print_program(struct extracting *e)
+{
+    static const char *const texts[] = {"optimal", "stopped by a limit", "stopped without a selection", "infeasible",
+                                        "the solver failed"};
+    const struct extraction_problem *p = &e->problem;
+    double bound, cost, started = clock_seconds();
+    struct ilp_question question = {.max_seconds = e->arguments->program_seconds, .is_interrupted = is_interrupted};
+    question.form = components_largest(p) > 1 ? ILP_ORDERED : ILP_UNORDERED;
+    if (!ilp_is_available()) {
+        printf("%-18s this build was made without CBC\n", "integer program");
+        return;
+    }
+    enum ilp_status status = ilp_solve(p, &question, e->choices, &bound);
+    bool has_cost = status <= ILP_FEASIBLE && extraction_settle(p, e->choices, &cost);
+    if (has_cost)
+        printf("%-18s %12.6g  %.4f s, %s, lower bound %.6g\n", "integer program", cost, clock_seconds() - started,
+               texts[status], bound);
+    else
+        printf("%-18s            -  %.4f s, %s\n", "integer program", clock_seconds() - started, texts[status]);
 }
 
 static void print_best(struct extracting *e)
@@ -124,6 +149,8 @@ static int extract(struct extracting *e, struct error *error)
     if (!print_greedy(e, "greedy, trees", extraction_greedy_tree))
         return EXIT_CHECK_FAILED;
     print_greedy(e, "greedy, DAGs", extraction_greedy_dag);
+    if (e->arguments->program_seconds > 0)
+        print_program(e);
     print_best(e);
     if (e->arguments->json && !write_json(e, error))
         return error_exit(program.name, error);

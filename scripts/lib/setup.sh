@@ -86,6 +86,7 @@ list_missing_packages()
     has_command cvc5 || echo cvc5
     has_header xxhash.h || echo libxxhash-dev
     has_header dnnl.h || echo libdnnl-dev
+    has_header coin/Cbc_C_Interface.h || echo coinor-libcbc-dev
     has_header jansson.h || echo libjansson-dev
     has_header cmocka.h || echo libcmocka-dev
 }

@@ -3,7 +3,8 @@
 // kept, 1 vanilla, 2 efficient), branches (0: greedy alone), seconds, fake (1: costs of the fake device, which
 // fuses, instead), searches (1: whole searches instead: backtracking, saturation alone, and both), budget (of the former
 // before saturation alone), egraphs (most of them one after the other), egraph_rules (a file; otherwise RULES), matches (of a rule in a round
-// before it is banned; 0: any).
+// before it is banned; 0: any), form (an enum ilp_form) and program_seconds (more than 0: Tensat's integer program of that
+// form instead, for at most that time).
 #include "optimizer/search/saturation/saturation.h"
 #include "backends/backend.h"
 #include "backends/costs/graph_cost.h"
@@ -12,6 +13,8 @@
 #include "core/text/error.h"
 #include "egraph/convert.h"
 #include "egraph/explore.h"
+#include "egraph/extraction/components.h"
+#include "egraph/extraction/ilp.h"
 #include "onnx/convert/import/import.h"
 #include "onnx/format/model_file.h"
 #include "optimizer/search/backtracking/backtracking.h"
@@ -26,7 +29,8 @@
 #include <time.h>
 
 struct arguments {
-    long nodes, rounds, k_multi, threads, cycles, branches, seconds, fake, searches, budget, egraphs, matches;
+    long nodes, rounds, k_multi, threads, cycles, branches, seconds, fake, searches, budget, egraphs, form,
+        program_seconds, matches;
     const char *egraph_rules;
     size_t n_first;       // rules that backtracking has
     bool *is_of_egraph;   // by number; NULL: all are
@@ -37,10 +41,20 @@ static void read_option(struct arguments *a, const char *text)
     const struct {
         const char *name;
         long *value;
-    } known[] = {{"nodes=", &a->nodes},     {"rounds=", &a->rounds},   {"k_multi=", &a->k_multi},
-                 {"threads=", &a->threads}, {"cycles=", &a->cycles},   {"branches=", &a->branches},
-                 {"seconds=", &a->seconds}, {"fake=", &a->fake},       {"searches=", &a->searches},
-                 {"budget=", &a->budget},   {"egraphs=", &a->egraphs}, {"matches=", &a->matches}};
+    } known[] = {{"nodes=", &a->nodes},
+                 {"rounds=", &a->rounds},
+                 {"k_multi=", &a->k_multi},
+                 {"threads=", &a->threads},
+                 {"cycles=", &a->cycles},
+                 {"branches=", &a->branches},
+                 {"seconds=", &a->seconds},
+                 {"fake=", &a->fake},
+                 {"searches=", &a->searches},
+                 {"budget=", &a->budget},
+                 {"egraphs=", &a->egraphs},
+                 {"form=", &a->form},
+                 {"program_seconds=", &a->program_seconds},
+                 {"matches=", &a->matches}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strncmp(text, known[i].name, strlen(known[i].name)) == 0)
             *known[i].value = atol(text + strlen(known[i].name));
@@ -138,6 +152,26 @@ static void search_all_ways(const struct graph *g, const struct rule_set *rules,
 
 // --- one e-graph -----------------------------------------------------------------------------------------------------
 
+static void solve_program(const struct egraph *e, const struct cost_model *cost, const enode_id *outputs,
+                          size_t n_outputs, const struct arguments *a)
+{
+    struct extraction_problem p;
+    struct ilp_question question = {.form = (enum ilp_form)a->form, .max_seconds = (double)a->program_seconds};
+    candidates_pose(e, cost, outputs, n_outputs, &p);
+    uint32_t *choice = mem_new_array(uint32_t, p.n_classes + 1);
+    double bound, found, started = clock_seconds(), cpu = cpu_seconds();
+    enum ilp_status status = ilp_solve(&p, &question, choice, &bound);
+    bool has_selection = status <= ILP_FEASIBLE && extraction_settle(&p, choice, &found);
+    printf("{\"nodes\": %u, \"classes\": %u, \"component\": %u, \"optimal\": %s, \"seconds\": %.3f, \"cpu\": %.3f",
+           p.n_nodes, p.n_classes, components_largest(&p), status == ILP_OPTIMAL ? "true" : "false",
+           clock_seconds() - started, cpu_seconds() - cpu);
+    if (has_selection)
+        printf(", \"cost\": %.9g", found);
+    printf("}\n");
+    mem_free_array(choice, p.n_classes + 1);
+    extraction_free(&p);
+}
+
 static void extract_all_ways(const struct exploration *x, double cpu, const struct graph *g,
                              const struct cost_model *cost, const enode_id *outputs, size_t n_outputs,
                              const struct arguments *a)
@@ -174,7 +208,10 @@ static void explore(const struct graph *g, const struct rule_set *rules, const s
     double started = cpu_seconds();
     exploration_run(&x);
     double cpu = cpu_seconds() - started;
-    extract_all_ways(&x, cpu, g, cost, outputs.items, outputs.count, a);
+    if (a->program_seconds > 0)
+        solve_program(&e, cost, outputs.items, outputs.count, a);
+    else
+        extract_all_ways(&x, cpu, g, cost, outputs.items, outputs.count, a);
     exploration_free(&x);
     egraph_free(&e);
     mem_free_array(ids, g->tensors.count + 1);

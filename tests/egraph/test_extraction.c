@@ -1,7 +1,9 @@
 // Extraction against the trying of all selections, on random e-graphs with cycles and sharing.
 #include "egraph/extraction/best.h"
+#include "egraph/extraction/components.h"
 #include "egraph/extraction/cuts.h"
 #include "egraph/extraction/greedy.h"
+#include "egraph/extraction/ilp.h"
 #include "egraph/extraction/reduce.h"
 #include "tests/egraph/small_problem.h"
 #include "tests/support/check.h"
@@ -252,4 +254,63 @@ static void check_interrupted(const struct extraction_problem *p, const struct s
 TEST(an_interrupted_search_has_a_selection)
 {
     check_random_problems(check_interrupted, 21, 1000);
+}
+
+static void check_program(const struct extraction_problem *p, const struct selections *all, enum ilp_form form)
+{
+    struct ilp_question question = {.form = form};
+    uint32_t choice[MAX_SMALL_CLASSES];
+    double bound, cost;
+    enum ilp_status status = ilp_solve(p, &question, choice, &bound);
+    assert_int_equal(status, all->list.count ? ILP_OPTIMAL : ILP_INFEASIBLE);
+    if (!all->list.count)
+        return;
+    assert_true(extraction_settle(p, choice, &cost));
+    assert_true(is_among(all, cost, choice, p->n_classes));
+    assert_true(cost == least_cost(all));
+    assert_true(bound <= cost + 1e-6);
+}
+
+static void check_ordered_program(const struct extraction_problem *p, const struct selections *all)
+{
+    check_program(p, all, ILP_ORDERED);
+}
+
+static void check_programs_without_order(const struct extraction_problem *p, const struct selections *all)
+{
+    if (components_largest(p) == 1)
+        check_program(p, all, ILP_UNORDERED);
+}
+
+// Costs may be microseconds in seconds: the solver must not take their differences for rounding.
+static void check_program_of_small_costs(const struct extraction_problem *p, const struct selections *all)
+{
+    enum { SMALLER = 23 };
+    struct ilp_question question = {.form = ILP_ORDERED};
+    struct extraction_problem small = *p;
+    uint32_t choice[MAX_SMALL_CLASSES];
+    double bound, cost;
+    small.nodes.items = mem_new_array(struct extraction_node, p->nodes.count);
+    for (uint32_t n = 0; n < p->nodes.count; n++) {
+        small.nodes.items[n] = p->nodes.items[n];
+        small.nodes.items[n].cost = ldexp(p->nodes.items[n].cost, -SMALLER);
+    }
+    enum ilp_status status = ilp_solve(&small, &question, choice, &bound);
+    mem_free_array(small.nodes.items, p->nodes.count);
+    assert_int_equal(status, all->list.count ? ILP_OPTIMAL : ILP_INFEASIBLE);
+    if (!all->list.count)
+        return;
+    assert_true(extraction_settle(p, choice, &cost));
+    assert_true(cost == least_cost(all));
+    assert_true(bound <= ldexp(cost + 1e-6, -SMALLER));
+}
+
+TEST(programs_find_the_optimum)
+{
+    if (!ilp_is_available())
+        skip();
+    check_random_problems(check_ordered_program, 13, 1500);
+    check_problems(small_problem_make_merges, check_ordered_program, 21, 50);
+    check_random_problems(check_programs_without_order, 14, 3000);
+    check_random_problems(check_program_of_small_costs, 25, 300);
 }

@@ -219,6 +219,16 @@ void candidates_find(struct candidates *c, const struct egraph *e, const struct 
     }
 }
 
+void candidates_pose(const struct egraph *e, const struct cost_model *cost, const enode_id *outputs, size_t n_outputs,
+                     struct extraction_problem *ret_problem)
+{
+    struct node_costs costs FREED_BY(node_costs_free);
+    struct posing p FREED_BY(posing_free) = {.e = e};
+    node_costs_init(&costs, e, cost);
+    pose(&p, &costs, PRICED_ALONE, outputs, n_outputs);
+    *ret_problem = p.problem;
+}
+
 void candidates_free(struct candidates *c)
 {
     vec_free(&c->items);

@@ -24,3 +24,6 @@ void candidates_find(struct candidates *c, const struct egraph *e, const struct 
 void candidates_free(struct candidates *c);
 // The cheapest as priced behind what makes their inputs, of those with no more unknown e-nodes. NULL: there is none.
 const struct candidate *candidates_find_cheapest(const struct candidates *c, uint32_t most_unknown);
+// The extraction problem alone, whose e-nodes are priced alone.
+void candidates_pose(const struct egraph *e, const struct cost_model *cost, const enode_id *outputs, size_t n_outputs,
+                     struct extraction_problem *ret_problem);
