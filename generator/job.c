@@ -344,7 +344,7 @@ static bool reduce_family(struct job *job, const struct family *f, checkpoint_li
     log_info(job->log, "%s: minimal set after %.1f CPU seconds", f->name, clock_cpu_seconds() - start);
     say_if_memory_is_exceeded(job, f);
     join_find_equations(&r, max_ops, &counts.joined, &counts.joined_pruned);
-    shortcuts_find(&r, shortcuts, &counts.shortcuts, &counts.shortcuts_pruned);
+    shortcuts_find(&r, shortcuts);
     log_info(job->log, "%s: all equations after %.1f CPU seconds", f->name, clock_cpu_seconds() - start);
     say_if_memory_is_exceeded(job, f);
     counts.reduced = r.counts;

@@ -18,7 +18,7 @@ struct family_counts {
     uint64_t terms[MAX_OPS + 1];
     struct class_counts classes;
     struct reduce_counts reduced;
-    uint64_t joined, joined_pruned, shortcuts, shortcuts_pruned;
+    uint64_t joined, joined_pruned;
     uint64_t minimal, rules;   // equations that no other derives; directed rules, before families are merged
 };
 struct candidates {

@@ -4,26 +4,10 @@
 #include "core/text/text.h"
 #include <inttypes.h>
 
-static void add_family(struct text *out, const struct family_counts *c)
-{
-    text_printf(out, ";   %s: terms", c->family);
-    for (int level = 0; level <= MAX_OPS && (level == 0 || c->terms[level]); level++)
-        text_printf(out, " %" PRIu64, c->terms[level]);
-    text_printf(out, ", classes %" PRIu64 ", equal pairs %" PRIu64 ", kept %" PRIu64, c->classes.classes,
-                c->classes.pairs, c->classes.pairs - c->classes.renamed - c->classes.detours);
-    if (c->classes.unconfirmed)
-        text_printf(out, ", terms of equal fingerprints and other values %" PRIu64, c->classes.unconfirmed);
-    text_add(out, "\n");
-    text_printf(out,
-                ";     tested %" PRIu64 ": false at other sizes %" PRIu64 ", on reals %" PRIu64
-                ", never well-typed %" PRIu64 "; minimal %" PRIu64 ", rules %" PRIu64 "\n",
-                c->reduced.tried, c->reduced.false_sizes, c->reduced.false_reals, c->reduced.untested, c->minimal,
-                c->rules);
-}
-
 void report_header(struct text *out, const struct checkpoint_header *h, const struct candidates *c, bool only_minimal)
 {
     size_t derivable = COUNT(size_t, i, c->rules.count, c->rules.items[i].is_derivable);
+    uint64_t unconfirmed = 0;
     text_printf(out, "; Substitutions found by taso-gen %s%s, not proved yet.\n", h->version,
                 only_minimal ? ": a set that derives the others" : "");
     text_printf(out, "; space %s (%016" PRIx64 "), families %s, operators %s\n", h->space_name,
@@ -32,7 +16,9 @@ void report_header(struct text *out, const struct checkpoint_header *h, const st
                 h->max_ops, h->shortcuts, h->seed);
     text_printf(out, "; %zu rules, %zu of them derivable from the others\n", c->rules.count, derivable);
     for (size_t i = 0; i < c->counts.count; i++)
-        add_family(out, &c->counts.items[i]);
+        unconfirmed += c->counts.items[i].classes.unconfirmed;
+    if (unconfirmed)
+        text_printf(out, "; terms of equal fingerprints and other values: %" PRIu64 "\n", unconfirmed);
     text_add(out, "\n");
 }
 

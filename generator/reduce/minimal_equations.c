@@ -150,7 +150,6 @@ static bool add_if_true(struct reduction *r, const struct rule_graph *rg)
     }
     r->counts.false_sizes += verdict == SHAPES_FALSE_AT_OTHER_SIZES;
     r->counts.false_reals += verdict == SHAPES_FALSE_ON_REALS;
-    r->counts.untested += verdict == SHAPES_NEVER_TESTED;
     table_insert(&r->failed, key_hash(&key), (uint32_t)r->failed_keys.count);
     vec_push(&r->failed_keys, key);
     return false;
@@ -177,7 +176,6 @@ static bool try_pair(struct reduction *r, const struct found_member *a, const st
 {
     struct rule_graph graph, general;
     *ret_is_new = false;
-    r->counts.tried++;
     if (derive_term(&r->rules, &a->key, &b->key, max_ops + 1, MAX_DERIVED_TERMS, DERIVE_EQUATION))
         return true;
     if (!make_directed(r, a, b, &graph))

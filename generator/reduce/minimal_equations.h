@@ -15,10 +15,8 @@ struct equation {
     bool is_derivable;   // from other equations: a shortcut
 };
 struct reduce_counts {
-    uint64_t tried;         // pairs from two parts of a class
     uint64_t false_sizes;   // false at other sizes
     uint64_t false_reals;   // false on floating-point numbers
-    uint64_t untested;      // no two other assignments of sizes
 };
 // Which members of a class are known to be connected: forests over all members, a root stands for a part.
 struct parts {

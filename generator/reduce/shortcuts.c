@@ -19,7 +19,6 @@ typedef VEC(struct equation) equation_list;
 struct finding {
     const struct reduction *r;
     int max_ops;
-    uint64_t pairs, pruned;
     equation_list equations;
 };
 
@@ -27,11 +26,9 @@ static void judge_shortcut(struct finding *f, const struct key *source, const st
 {
     struct equation equation = {.is_derivable = true};
     struct evaluation_cache *calls = reduction_calls(f->r);
-    f->pairs++;
     rule_graph_from_keys(&equation.graph, f->r->family_types->family, 1, source, target);
-    if (is_pruned(&equation.graph, calls, f->max_ops))
-        f->pruned++;
-    else if (shapes_test(&equation.graph, calls, EVIDENCE_DERIVED, &equation.shapes) == SHAPES_HOLD)
+    if (!is_pruned(&equation.graph, calls, f->max_ops) &&
+        shapes_test(&equation.graph, calls, EVIDENCE_DERIVED, &equation.shapes) == SHAPES_HOLD)
         vec_push(&f->equations, equation);
 }
 
@@ -90,7 +87,7 @@ static void find_in_class(struct finding *f, uint32_t class)
     }
 }
 
-void shortcuts_find(struct reduction *r, int max_ops, uint64_t *ret_pairs, uint64_t *ret_pruned)
+void shortcuts_find(struct reduction *r, int max_ops)
 {
     uint32_t n = r->findings->n_classes;
     LOCAL_ZEROS(struct finding, parts, n);
@@ -100,10 +97,7 @@ void shortcuts_find(struct reduction *r, int max_ops, uint64_t *ret_pairs, uint6
         if (!interrupt_requested())
             find_in_class(&parts[class], class);
     }
-    *ret_pairs = *ret_pruned = 0;
     for (uint32_t class = 0; class < n; class ++) {
-        *ret_pairs += parts[class].pairs;
-        *ret_pruned += parts[class].pruned;
         for (size_t i = 0; i < parts[class].equations.count; i++)
             vec_push(&r->equations, parts[class].equations.items[i]);
         vec_free(&parts[class].equations);

@@ -4,4 +4,4 @@
 #pragma once
 #include "generator/reduce/minimal_equations.h"
 
-void shortcuts_find(struct reduction *r, int max_ops, uint64_t *ret_pairs, uint64_t *ret_pruned);
+void shortcuts_find(struct reduction *r, int max_ops);
