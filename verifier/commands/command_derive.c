@@ -1,7 +1,5 @@
 // taso-verify derive: which rules follow from others, by how many rewrites, and by which.
-#include "core/text/text.h"
 #include "graph/graph_whole.h"
-#include "graph/text.h"
 #include "selection/example.h"
 #include "selection/reach.h"
 #include "verifier/commands/command.h"
@@ -12,7 +10,7 @@
 struct options {
     const char *from;
     int64_t threads, steps, graphs, random;
-    bool missing, is_from_generated;
+    bool is_from_generated;
 };
 static const struct option_spec specs[] = {
     {"from", OPTION_TEXT, offsetof(struct options, from), .metavar = "FILE", .help = "the rules to derive them from"},
@@ -24,8 +22,6 @@ static const struct option_spec specs[] = {
      .help = "look at no more than N graphs of each example"},
     {"random", OPTION_INTEGER, offsetof(struct options, random), .low = 0, .high = 1e6, .metavar = "N",
      .help = "examples at random attributes and sizes, of ranks up to 4, beside those"},
-    {"missing", OPTION_FLAG, offsetof(struct options, missing),
-     .help = "also print the examples that were not derived"},
     {"threads", OPTION_INTEGER, offsetof(struct options, threads), .letter = 'j', .low = 0, .high = 1024,
      .metavar = "N", .help = "threads; 0: all that this process may use"},
     {0}};
@@ -48,7 +44,6 @@ struct derivation {
     size_t n_examples, n_derived, n_cut_short;
     int steps;        // of the longest chain
     rule_list used;   // by the chains of all examples
-    struct text missing;
 };
 
 static bool is_target(void *context, const struct graph *g)
@@ -79,10 +74,8 @@ static void derive(const struct rule *rule, const struct reach *reach, int64_t r
         if (reach_visit(reach, &examples.items.items[i].source, is_target, &examples.items.items[i].target, &chain)) {
             ret->n_derived++;
             note_used(ret, &chain);
-        } else {
+        } else
             ret->n_cut_short += chain.was_cut_short;
-            graph_print(&ret->missing, &examples.items.items[i].source);
-        }
 }
 
 static void derive_all(const struct rule_set *set, const struct reach *reach, const struct options *o,
@@ -103,7 +96,7 @@ static void print_derivation(const struct rule *rule, const struct derivation *d
     printf("%-32s %3zu %3zu %d", rule->name, d->n_examples, d->n_derived, d->steps);
     for (size_t i = 0; i < d->used.count; i++)
         printf(" %s", d->used.items[i]->name);
-    printf("\n%s", o->missing && d->missing.count ? d->missing.chars : "");
+    printf("\n");
     if (d->n_cut_short)
         fprintf(stderr, "%s: %s: whether %zu of the examples are derived is not known: more than %lld graphs\n",
                 program.name, rule->name, d->n_cut_short, (long long)o->graphs);
@@ -122,7 +115,6 @@ static void run(const struct options *o, const struct rule_set *set, const struc
         *ret_is_all =
             *ret_is_all && derivations[i].n_examples > 0 && derivations[i].n_derived == derivations[i].n_examples;
         vec_free(&derivations[i].used);
-        text_free(&derivations[i].missing);
     }
 }
 

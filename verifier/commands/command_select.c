@@ -11,7 +11,7 @@
 
 struct options {
     const char *output, *dropped, *written;
-    int64_t threads, coincidences, steps, graphs, operators;
+    int64_t threads, steps, graphs;
     bool is_for_egraph, quiet;
 };
 static const struct option_spec specs[] = {
@@ -21,9 +21,6 @@ static const struct option_spec specs[] = {
      .help = "the names of the others, with the reason"},
     {"written", OPTION_TEXT, offsetof(struct options, written), .metavar = "FILE",
      .help = "rules that somebody wrote: they are kept, and what follows from them goes"},
-    {"coincidences", OPTION_INTEGER, offsetof(struct options, coincidences), .low = 0, .high = 1000, .metavar = "N",
-     .beside = {"--no-egraph"},
-     .help = "drop rules whose source reads tensors more than N times more often than there are tensors"},
     {"steps", OPTION_INTEGER, offsetof(struct options, steps), .low = 0, .high = 100, .metavar = "N",
      .help = "drop what N rewrites by other rules do"},
     {"graphs", OPTION_INTEGER, offsetof(struct options, graphs), .low = 1, .high = 1e6, .metavar = "N",
@@ -31,8 +28,6 @@ static const struct option_spec specs[] = {
     {"egraph", OPTION_FLAG, offsetof(struct options, is_for_egraph),
      .help = "choose for an e-graph: small rules that one does not derive from the others, in as many rounds as there "
              "are --steps, with at most ten e-nodes for each of --graphs"},
-    {"operators", OPTION_INTEGER, offsetof(struct options, operators), .low = 1, .high = 1000, .metavar = "N",
-     .beside = {"--egraph"}, .help = "for an e-graph: a rule with more operators on either side is not small"},
     {"threads", OPTION_INTEGER, offsetof(struct options, threads), .letter = 'j', .low = 0, .high = 1024,
      .metavar = "N", .help = "threads; 0: all that this process may use"},
     {"quiet", OPTION_FLAG, offsetof(struct options, quiet), .letter = 'q', .help = "print nothing"},
@@ -104,10 +99,10 @@ static int run_on(struct command *c, int count, char **paths, struct error *erro
     double started = clock_seconds();
     struct selection s FREED_BY(selection_free) = {.n_generated = n_generated,
                                                    .arena = &c->arena,
-                                                   .max_coincidences = (int)o->coincidences,
+                                                   .max_coincidences = 1,
                                                    .max_steps = (int)o->steps,
                                                    .max_graphs = (int)o->graphs,
-                                                   .max_operators = (int)o->operators,
+                                                   .max_operators = 2,
                                                    .threads = (int)o->threads};
     (o->is_for_egraph ? selection_make_for_egraph : selection_make)(&s, &c->rules);
     bool is_written = (!o->output || write_kept(&s, &c->rules, o->output, error)) &&
@@ -119,6 +114,6 @@ static int run_on(struct command *c, int count, char **paths, struct error *erro
 
 int command_select(int argc, char **argv)
 {
-    struct options options = {.coincidences = 1, .steps = 3, .graphs = 300, .operators = 2};
+    struct options options = {.steps = 3, .graphs = 300};
     return command_run(&program, &options, argc, argv, run_on);
 }
