@@ -5,6 +5,7 @@
 #define _GNU_SOURCE   // O_TMPFILE
 #include "core/system/file.h"
 #include "core/memory/memory.h"
+#include "core/system/temporary.h"
 #include "core/text/error.h"
 #include <assert.h>
 #include <errno.h>
@@ -280,10 +281,11 @@ static void flush_buffer(struct file_writer *w)
     w->buffered = 0;
 }
 
-// Pipes and devices have nothing to synchronize and say so.
+// Pipes and devices have nothing to synchronize and say so. What goes with the process need not outlast the system.
 static void synchronize(struct file_writer *w)
 {
-    if (!w->failed && fsync(w->fd) != 0 && errno != EINVAL && errno != EROFS && errno != ENOTSUP)
+    if (!w->failed && !temporary_folder_has(w->path) && fsync(w->fd) != 0 && errno != EINVAL && errno != EROFS &&
+        errno != ENOTSUP)
         note_failure(w, errno);
 }
 
@@ -387,7 +389,7 @@ bool file_writer_commit(struct file_writer *w, struct error *error)
         note_failure(w, errno);
     if (report_failure(w, error))
         return false;
-    if (w->temporary)
+    if (w->temporary && !temporary_folder_has(w->path))
         synchronize_folder_of(w->path);
     release(w);
     return true;

@@ -64,6 +64,18 @@ void temporary_folder_remove(struct temporary_folder *f)
     *f = (struct temporary_folder){0};
 }
 
+bool temporary_folder_has(const char *path)
+{
+    bool has = false;
+    pthread_mutex_lock(&lock);
+    for (const struct temporary_folder *f = folders; f && !has; f = f->next) {
+        size_t n = strlen(f->path);
+        has = strncmp(path, f->path, n) == 0 && path[n] == '/';
+    }
+    pthread_mutex_unlock(&lock);
+    return has;
+}
+
 void temporary_folders_remove(void)
 {
     if (owner != getpid())

@@ -11,4 +11,5 @@ struct temporary_folder {   // stays where it is while the folder is there; zero
 };
 bool temporary_folder_make(struct temporary_folder *ret_folder, struct error *error);
 void temporary_folder_remove(struct temporary_folder *f);   // with its files, if it was made
+bool temporary_folder_has(const char *path);                // a file of one of them
 void temporary_folders_remove(void);                        // all of this process, which ends

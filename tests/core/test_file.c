@@ -1,5 +1,6 @@
 #include "core/system/file.h"
 #include "core/system/program.h"
+#include "core/system/temporary.h"
 #include "tests/support/check.h"
 #include <dirent.h>
 #include <fcntl.h>
@@ -124,6 +125,32 @@ TEST(a_synchronized_file_has_no_name_yet)
     assert_true(file_writer_commit(&w, &error));
     check_content(path_of("other"), "new", 3);
     assert_int_equal(files_in_folder(), 1);
+}
+
+static int n_synchronized;
+
+// In front of the system's.
+int fsync(int fd)
+{
+    n_synchronized++;
+    return 0;
+}
+
+TEST(nothing_in_a_temporary_folder_waits_for_the_disk)
+{
+    struct temporary_folder own = {0};
+    struct error error;
+    char path[300];
+    assert_true(temporary_folder_make(&own, &error));
+    snprintf(path, sizeof path, "%s/out", own.path);
+    n_synchronized = 0;
+    assert_true(file_write_text(path, "x", 1, &error));
+    check_content(path, "x", 1);
+    assert_int_equal(n_synchronized, 0);
+    temporary_folder_remove(&own);
+    empty_folder();
+    assert_true(file_write_text(path_of("out"), "x", 1, &error));
+    assert_int_equal(n_synchronized, 2);   // the file and its folder
 }
 
 TEST(modes_are_sensible)
