@@ -338,9 +338,18 @@ static void keep_standard_choice(choice_list *among)
     among->count = n;
 }
 
+// Data for it cannot be made in what is left of the time, and nobody can interrupt that.
+static bool is_too_late_to_begin(const struct backend *b, const struct plan *plan, const struct step *step)
+{
+    size_t bytes = bytes_of_step(plan, step);
+    return b->measuring.choices_end > 0 && bytes > ALWAYS_MEASURED &&
+           (double)bytes > BYTES_MADE_PER_SECOND * (b->measuring.choices_end - clock_seconds());
+}
+
 static bool is_never_measured(const struct backend *b, const struct plan *plan, const struct step *step)
 {
-    return b->options.never_measures || (!b->methods->has_exact_costs && is_too_large_to_measure(plan, step));
+    return b->options.never_measures || (!b->methods->has_exact_costs &&
+                                         (is_too_large_to_measure(plan, step) || is_too_late_to_begin(b, plan, step)));
 }
 
 static bool refuse_to_measure(struct error *error)
