@@ -17,6 +17,7 @@ struct backend_options optimizing_backend_options(struct optimizing *o)
                                     .cost_file = options->costs,
                                     .allows_tf32 = options->allows_tf32,
                                     .is_guest = options->is_guest,
+                                    .prepares_to_write = options->is_guest && options->is_check_skipped,
                                     .log = options->log,
                                     .weights = &o->weight_source};
 }

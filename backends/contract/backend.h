@@ -45,10 +45,11 @@ struct backend_options {
     const char *kernels;     // a file of generated kernels, which are not compiled then (cpu_write_kernels); NULL: none
     bool allows_tf32;        // products of f32 on tensor cores that drop bits (cuda)
     bool is_guest;           // models run on the workers of somebody else (model_run_on)
-    bool never_measures;     // steps that the database lacks are guessed (roofline) and counted, not measured
-    double seconds_per_step;               // of measuring; 0: the standard
-    double error_budget;                   // that a model's inexact choices may move its outputs by; 0: it takes none
-    const struct log *log;                 // may be NULL
+    bool prepares_to_write;    // models are not run: nobody reads through their memory again
+    bool never_measures;       // steps that the database lacks are guessed (roofline) and counted, not measured
+    double seconds_per_step;   // of measuring; 0: the standard
+    double error_budget;       // that a model's inexact choices may move its outputs by; 0: it takes none
+    const struct log *log;     // may be NULL
     const struct weight_source *weights;   // for models whose weights are given without data; may be NULL
 };
 

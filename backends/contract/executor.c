@@ -1,6 +1,7 @@
 // The part that models on all devices share: their plan, and that they are given the values that they need.
 #include "backends/contract/executor.h"
 
+#include "backends/contract/backend.h"
 #include "backends/planning/plan_memory.h"
 #include "backends/planning/planner.h"
 #include "core/memory/memory.h"
@@ -17,6 +18,7 @@ struct model *model_prepare(struct backend *b, const struct executor *executor, 
     m->executor = executor;
     m->given = given;
     own.arena = &m->arena;
+    m->arena.is_read_once = b->options.prepares_to_write;
     if (plan_make(&m->plan, &own, error)) {
         plan_lay_out_memory(&m->plan);
         if (executor->prepare(m, weights, error))

@@ -112,7 +112,8 @@ static void add_block(struct arena *a, size_t size, size_t align)
     size_t capacity = capacity_of_next_block(a, size, align);
     free_kept_blocks(a, capacity);
     struct arena_block *b = mem_alloc(sizeof *b + capacity);
-    mem_ask_for_huge_pages(b, sizeof *b + capacity);
+    if (!a->is_read_once)
+        mem_ask_for_huge_pages(b, sizeof *b + capacity);
     b->used = 0;
     b->capacity = capacity;
     ASAN_POISON_MEMORY_REGION(b->bytes, capacity);

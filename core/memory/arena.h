@@ -2,12 +2,14 @@
 // Everything allocated after a mark is given back by arena_release; blocks are kept for reuse.
 #pragma once
 #include "core/memory/memory.h"
+#include <stdbool.h>
 #include <stddef.h>
 
 struct arena_block;
 struct arena {
     struct arena_block *block;   // the block being filled; older ones are linked behind it
     size_t total;                // bytes held by all blocks
+    bool is_read_once;           // what is allocated: no huge pages, which take longer to get
 };
 struct arena_mark {
     struct arena_block *block;
