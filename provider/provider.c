@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define OPENING_SECONDS 10.0   // that a session's regions are searched and timed for, unless `time` says otherwise
-#define SHARE_OF_OPENING 0.3   // of what a session of the region took to open, for the session to go on without us
+#define SHARE_OF_OPENING 0.5   // of what a session of the region took to open: what this one takes without us
 #define OPTION_PREFIX "ep.tasoexecutionprovider."
 
 struct factory {

@@ -44,7 +44,7 @@ static int is_late(void *context)
     return clock_seconds() > v->ends;
 }
 
-static bool compile(struct variant *v, bool is_exact, double seconds, struct error *error)
+static bool compile(const struct runtime *r, struct variant *v, bool is_exact, double seconds, struct error *error)
 {
     ARENA(arena);
     taso_options options = *v->options;
@@ -52,7 +52,8 @@ static bool compile(struct variant *v, bool is_exact, double seconds, struct err
     options.arguments.optimize.is_exact = is_exact;
     options.arguments.optimize.seconds = SHARE_OF_SEARCH * seconds;
     options.arguments.is_timed = options.arguments.is_checked = false;   // ONNX Runtime is what it is held to
-    v->ends = clock_seconds() + seconds;
+    double began = clock_seconds();
+    v->ends = began + seconds;
     taso_options_set_progress(&options, is_late, v);
     bool is_done = add_shapes(v, &options, &arena);
     if (!is_done)
@@ -60,6 +61,9 @@ static bool compile(struct variant *v, bool is_exact, double seconds, struct err
     else if (taso_optimize_file(&options, v->model->file.path, v->path, NULL, &failure) != TASO_DONE)
         is_done = error_set_code(error, EXIT_UNSUPPORTED, NULL, "%s%s%s", failure.file, *failure.file ? ": " : "",
                                  failure.message);
+    if (is_done)
+        runtime_log(r, "taso: searching and packing have taken %.1f s, of which searching may take %.1f",
+                    clock_seconds() - began, options.arguments.optimize.seconds);
     return is_done;
 }
 
@@ -256,8 +260,8 @@ static struct ratio_summary summarize(const double *theirs, const double *ours, 
     return ratios_summarize(ratios, &count, 1, RATIO_LOOKED_AT_OFTEN);
 }
 
-// A contest may begin late, and end later: what took the time was for it, and packing, which cannot be interrupted,
-// would take it in each session to come.
+// A contest may begin late, and end later, as soon as somebody is ahead: what took the time was for it, and packing,
+// which cannot be interrupted, would take it in each session to come.
 static bool has_time(size_t n, double seconds_of_round, double began, double ends, double last)
 {
     double late = n < FEWEST_ROUNDS ? fmax(ends, began) + SECONDS_LATE : fmax(ends, began + SECONDS_LATE);
@@ -276,7 +280,8 @@ static double find_ratio(const struct trial *t, double ends, struct error *error
         theirs[n] = seconds_of_run(t, THEIRS);
         ours[n] = seconds_of_run(t, OURS);
         round = theirs[n] + ours[n];
-        if (n + 1 >= LEAST_ROUNDS && clock_seconds() > look) {
+        double now = clock_seconds();
+        if ((n + 1 >= LEAST_ROUNDS && now > look) || (n + 1 >= FEWEST_ROUNDS && now > ends)) {
             summary = summarize(theirs, ours, n + 1);
             is_decided = summary.low > 1 || summary.high < 1;
             look += CONTEST_SECONDS;
@@ -303,26 +308,44 @@ bool variant_open(struct variant *v, struct error *error)
     return true;
 }
 
-#define OPENINGS_BEHIND 5       // as long as theirs: packing, a session that is timed, and the one that stays
+#define OPENINGS_BEHIND 2       // as long as theirs: packing, a session that is timed, and the one that stays
 #define RUNS_BEHIND 2           // before the contest, to compare outputs
 #define MOST_OF_USUAL 2         // looks: rounds of a large model are fewer than the usual ones
 #define LEAST_SHARE 0.15        // of all the time
+#define MOST_LATE 0.2           // the same, beyond which what is known to take longer is not begun
 #define LEAST_TO_COMPILE 1e-3   // seconds: none at all would be no limit
 
-// The time for compiling, which leaves some to all that follows it.
+// What follows the search.
+static double seconds_behind(const struct trial *t, double of_contest)
+{
+    return of_contest + OPENINGS_BEHIND * t->sessions[THEIRS]->seconds_to_open + RUNS_BEHIND * t->of_run;
+}
+
+static double shortest_contest(const struct trial *t)
+{
+    return 2 * (FEWEST_ROUNDS + 1) * t->of_run;
+}
+
 static double seconds_to_compile(const struct trial *t, bool is_timed, double seconds)
 {
     double usual = fmin(LEAST_ROUNDS * 2 * t->of_run, MOST_OF_USUAL * CONTEST_SECONDS);
-    double contest = is_timed ? fmax(fmax(CONTEST_SECONDS, usual), 2 * (FEWEST_ROUNDS + 1) * t->of_run) : 0;
-    double behind = contest + OPENINGS_BEHIND * t->sessions[THEIRS]->seconds_to_open + RUNS_BEHIND * t->of_run;
-    return fmax(fmax(LEAST_SHARE * seconds, seconds - behind), LEAST_TO_COMPILE);
+    double contest = is_timed ? fmax(fmax(CONTEST_SECONDS, usual), shortest_contest(t)) : 0;
+    return fmax(fmax(LEAST_SHARE * seconds, seconds - seconds_behind(t, contest)), LEAST_TO_COMPILE);
+}
+
+static bool has_time_to_begin(const struct trial *t, const struct variant *v, double seconds, struct error *error)
+{
+    double behind = seconds_behind(t, shortest_contest(t)), late = MOST_LATE * v->options->arguments.optimize.seconds;
+    return !v->options->arguments.is_timed || behind <= seconds + late ||
+           error_set_code(error, EXIT_UNSUPPORTED, NULL, "packing and timing it would take %.1f s, and %.1f are left",
+                          behind, fmax(0, seconds));
 }
 
 // Kernels that lose digits may lose too many of them together: then it is compiled once more, without them.
 static bool compile_the_same(struct variant *v, struct trial *t, double ends, struct error *error)
 {
     bool is_timed = v->options->arguments.is_timed, is_exact = v->options->arguments.optimize.is_exact;
-    while (compile(v, is_exact, seconds_to_compile(t, is_timed, ends - clock_seconds()), error)) {
+    while (compile(t->runtime, v, is_exact, seconds_to_compile(t, is_timed, ends - clock_seconds()), error)) {
         if (has_same_results(t, v, is_exact, error))
             return true;
         cpu_session_close(&t->own);
@@ -341,7 +364,9 @@ bool variant_compile(struct variant *v, const struct cpu_session *theirs, uint64
     struct trial trial;
     double ends = clock_seconds() + seconds;
     bool is_timed = v->options->arguments.is_timed;
-    bool is_same = trial_make(&trial, v, theirs, seed, error) && compile_the_same(v, &trial, ends, error);
+    bool is_same = trial_make(&trial, v, theirs, seed, error) &&
+                   has_time_to_begin(&trial, v, ends - clock_seconds(), error) &&
+                   compile_the_same(v, &trial, ends, error);
     v->ratio = !is_same ? 0 : is_timed ? find_ratio(&trial, ends, error) : 1;
     trial_end(&trial);
     return v->ratio > 0 && variant_open(v, error);
