@@ -18,7 +18,6 @@ const struct option_spec optimize_option_specs[] = {
     {"json", OPTION_TEXT, FIELD(json), .metavar = "FILE", .help = "write the report as JSON too"},
     {"html", OPTION_TEXT, FIELD(html), .metavar = "FILE",
      .help = "write the report as a page with both files to zoom into"},
-    {"dot", OPTION_TEXT, FIELD(dot), .metavar = "FILE", .help = "write both files for Graphviz"},
     {"explain", OPTION_FLAG, FIELD(is_explained), .beside = {"--no-quiet"},
      .help = "report everything, each rewrite with its estimated gain among it, and not ten lines alone"},
     {"quiet", OPTION_FLAG, FIELD(is_quiet), .letter = 'q', .help = "print errors only"},
@@ -171,5 +170,5 @@ void optimize_arguments_finish(struct optimize_arguments *a)
     a->optimize.is_timing_skipped = !a->is_timed || a->optimize.is_only_simplified;
     a->optimize.is_simplification_skipped = !a->is_simplified;
     a->optimize.is_calibration_skipped = !a->is_calibrated;
-    a->optimize.has_pictures = a->html || a->dot;
+    a->optimize.has_pictures = a->html;
 }

@@ -4,7 +4,7 @@
 
 struct optimize_arguments {
     struct optimize_options optimize;
-    const char *json, *html, *dot;
+    const char *json, *html;
     bool is_quiet, is_verbose, is_explained, is_validated, is_checked, is_timed, is_simplified, is_calibrated,
         is_strict;
 };

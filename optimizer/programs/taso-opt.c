@@ -10,7 +10,6 @@
 #include "optimizer/programs/extract_command.h"
 #include "optimizer/programs/output_stream.h"
 #include "optimizer/report/collect_facts.h"
-#include "optimizer/report/dot.h"
 #include "optimizer/report/doubts.h"
 #include "optimizer/report/facts.h"
 #include "optimizer/report/html.h"
@@ -67,9 +66,6 @@ static void write_reports(struct printing *p, const struct report *r, const stru
     if (p->arguments->html)
         report_print_html(&text, r, facts);
     write_report(p, p->arguments->html, &text);
-    if (p->arguments->dot)
-        report_print_dot(&text, r);
-    write_report(p, p->arguments->dot, &text);
 }
 
 static void print_report(void *context, const struct report *r)
@@ -116,7 +112,6 @@ static int run(struct optimize_arguments *a, const char *command, bool is_stream
         {"--output", a->optimize.output, FILE_REPLACED},
         {"--json", a->json, FILE_WRITTEN},
         {"--html", a->html, FILE_WRITTEN},
-        {"--dot", a->dot, FILE_WRITTEN},
     };
     a->optimize.files = files;
     a->optimize.n_files = sizeof files / sizeof *files;

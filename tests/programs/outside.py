@@ -118,7 +118,7 @@ def check_same_files():
     (FOLDER / "below").mkdir()
     for outputs in (["-o", "new", "--json", "new"], ["-o", "new", "--json", "below/../new"],
                     ["-o", "old.onnx", "--json", "hard"], ["-o", "old.onnx", "--html", "soft"],
-                    ["--html", "new", "--dot", "./new"], ["--json", model], ["-o", rules, "--rules", rules]):
+                    ["--html", "new", "--json", "./new"], ["--json", model], ["-o", rules, "--rules", rules]):
         refused(USAGE, "are the same file", OPT, model, *QUICK, *outputs)
     for outputs in (["-o", "new", "--json", "new.costs", "--costs", "new.costs"], ["--costs", model]):
         refused(USAGE, "are the same file", OPT, model, *outputs)
@@ -183,7 +183,7 @@ def check_endings():
 def check_places():
     """Said of a model that is not there either: places are judged first."""
     rules = write_rules(FOLDER / "r.rules")
-    for option in ("-o", "--json", "--html", "--dot"):
+    for option in ("-o", "--json", "--html"):
         refused(BAD_INPUT, "none/x: ", OPT, "absent.onnx", *QUICK, option, "none/x")
         refused(BAD_INPUT, "below: ", OPT, "absent.onnx", *QUICK, option, "below")
     refused(BAD_INPUT, "none/x: ", RUN, "absent.onnx", "--json", "none/x")
@@ -205,9 +205,9 @@ def check_hidden():
         model = write_model(FOLDER / "h.onnx", f"x{mark}{FORGED}", f"y{mark}{FORGED}", f"a{mark}")
         named = FOLDER / f"h{mark}.onnx"
         named.write_bytes(model.read_bytes())
-        reports = [FOLDER / name for name in ("r.json", "r.html", "r.dot")]
+        reports = [FOLDER / name for name in ("r.json", "r.html")]
         for command in ([OPT, named, "--explain", "--budget", "5", "--measure-seconds", "0.01", "--finalists", "1",
-                         "--costs", "", "--json", *reports[:1], "--html", reports[1], "--dot", reports[2],
+                         "--costs", "", "--json", *reports[:1], "--html", reports[1],
                          "-o", FOLDER / f"fast{mark}.onnx"],
                         [RUN, named, named, "--repeats", "1", "--costs", "", "--verbose", "--explain"],
                         [RUN, named, "--shape", f"x{mark}{FORGED}=4,9", "--costs", ""],
