@@ -59,14 +59,12 @@ void tile_list_schedules(const struct tile_definition *d, struct schedule_space 
 {
     const int64_t results[] = {d->images, d->groups, d->results, d->result_height, d->result_width};
     const int64_t sums[] = {d->channels, d->window.kernel[0], d->window.kernel[1]};
-    list_loops(space, d->reading.lanes ? "narrow" : tile_is_lanewise(d) ? "lanewise" : "dense", results, 5, sums, 3);
+    list_loops(space, tile_is_lanewise(d) ? "lanewise" : "dense", results, 5, sums, 3);
     list_widths(d, add_axis(space, "p"));
     struct schedule_axis *vectors = add_axis(space, "q");
     for (int q = 1; q <= (tile_is_lanewise(d) ? 1 : TILE_MOST_VECTORS); q++)
         schedule_axis_add(vectors, q);
     list_tiles_at_once(d, add_axis(space, "t"));
-    if (d->reading.lanes)
-        schedule_axis_add(add_axis(space, "l"), d->lanes);
 }
 
 // Accumulators, weights and an entry of the source; lanewise also an entry for each channel of a group, and weights of

@@ -4,8 +4,7 @@
 #include "backends/contract/schedule_space.h"
 #include "backends/generated/winograd.h"
 
-// Axes p, q, t, of a narrowed definition l, and family and loops; does a schedule suit the definition, and the
-// registers that there are?
+// Axes p, q, t, and family and loops; does a schedule suit the definition, and the registers that there are?
 void tile_list_schedules(const struct tile_definition *d, struct schedule_space *space);
 bool tile_describe(const struct tile_definition *d, const struct tile_schedule *s,
                    struct schedule_features *ret_features);

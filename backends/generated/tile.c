@@ -17,23 +17,16 @@ static int64_t at_least_0(int64_t a)
 
 // --- definitions and shapes ------------------------------------------------------------------------------------------
 
-static int64_t lanes_of_source(const struct tile_definition *d)
-{
-    return d->reading.lanes ? d->reading.lanes : d->lanes;
-}
-
 bool tile_is_lanewise(const struct tile_definition *d)
 {
     return d->groups > 1 && d->channels == d->results && d->channels < d->lanes && d->lanes % d->channels == 0 &&
-           d->groups * d->channels >= d->lanes && d->source.lane == 1 && lanes_of_source(d) == d->lanes;
+           d->groups * d->channels >= d->lanes && d->source.lane == 1;
 }
 
 bool tile_is_of_one_pixel(const struct tile_definition *d)
 {
-    for (int i = 0; i < 2; i++)
-        if (d->window.kernel[i] != 1 || d->window.stride[i] != 1 || d->window.pad[i] != 0)
-            return false;
-    return d->height == d->result_height && d->width == d->result_width;
+    return ALL(int, i, 2, d->window.kernel[i] == 1 && d->window.stride[i] == 1 && d->window.pad[i] == 0) &&
+           d->height == d->result_height && d->width == d->result_width;
 }
 
 int64_t tile_start_of(const struct tile_shape *k, int64_t tile)
@@ -65,16 +58,15 @@ struct tile_shape tile_shape_of(const struct tile_definition *d, const struct ti
 {
     struct tile_shape k = {.is_lanewise = tile_is_lanewise(d)};
     int64_t tiles = divide_up(d->result_width, s->pixels), group = (int64_t)s->vectors * d->lanes;
-    int64_t lanes = lanes_of_source(d);
-    bool has_blocks = d->source.block != lanes * d->source.lane;
+    bool has_blocks = d->source.block != d->lanes * d->source.lane;
     k.tiles = tiles;
     k.width = divide_up(d->result_width, tiles);
     k.wide = d->result_width - tiles * (k.width - 1);
     k.results = k.is_lanewise ? d->groups * d->results : d->results;
     k.groups_each = divide_up(k.results, group);
     k.groups = k.is_lanewise ? k.groups_each : d->groups * k.groups_each;
-    k.channel_blocks = has_blocks ? d->channels / lanes : 1;
-    k.channels = has_blocks ? lanes : d->channels;
+    k.channel_blocks = has_blocks ? d->channels / d->lanes : 1;
+    k.channels = has_blocks ? d->lanes : d->channels;
     if (!k.is_lanewise)
         k.source_group = has_blocks ? k.channel_blocks * d->source.block : d->channels * d->source.lane;
     k.is_short = !k.is_lanewise && k.results < group;
@@ -84,27 +76,20 @@ struct tile_shape tile_shape_of(const struct tile_definition *d, const struct ti
 
 bool tile_list_kinds(const struct tile_definition *d, struct tile_shape *k)
 {
-    for (int64_t i = 0; i < k->tiles; i++)
-        if (tile_kind_number(d, k, i) == TILE_MOST_KINDS)
-            return false;
-    return true;
+    return ALL(int64_t, i, k->tiles, tile_kind_number(d, k, i) != TILE_MOST_KINDS);
 }
 
 void tile_schedule_print(struct text *text, const struct tile_schedule *s)
 {
-    text_printf(text, "(tile p:%d q:%d t:%lld", s->pixels, s->vectors, (long long)s->tiles);
-    if (s->lanes)
-        text_printf(text, " l:%d", s->lanes);
-    text_add(text, ")");
+    text_printf(text, "(tile p:%d q:%d t:%lld)", s->pixels, s->vectors, (long long)s->tiles);
 }
 
 bool tile_schedule_parse(const char *text, struct tile_schedule *ret_schedule)
 {
-    int p, q, t, lanes = 0, end = 0;
-    int n = sscanf(text, "(tile p:%3d q:%3d t:%8d%n l:%2d%n", &p, &q, &t, &end, &lanes, &end);
-    if (n < 3 || strcmp(text + end, ")") != 0 || lanes < 0)
+    int p, q, t, end = 0;
+    if (sscanf(text, "(tile p:%3d q:%3d t:%8d)%n", &p, &q, &t, &end) != 3 || !end || text[end])
         return false;
-    *ret_schedule = (struct tile_schedule){p, q, t, lanes};
+    *ret_schedule = (struct tile_schedule){p, q, t};
     return p >= 1 && p <= TILE_MOST_PIXELS && q >= 1 && q <= TILE_MOST_VECTORS && t >= 1;
 }
 
@@ -113,24 +98,6 @@ static bool suits_image(int64_t lanes, const struct tile_image *i, int64_t chann
 {
     bool is_affine = i->block == lanes * i->lane;
     return is_affine || (channels % lanes == 0 && i->lane == 1);
-}
-
-static bool narrow_image(struct tile_image *i, int from, int to)
-{
-    bool is_affine = i->block == from * i->lane;
-    if (is_affine)
-        i->block = to * i->lane;
-    return is_affine;
-}
-
-bool tile_narrow(struct tile_definition *d, struct tile_image *operands, int lanes)
-{
-    bool has_rows = narrow_image(&d->target, d->lanes, lanes);
-    for (int i = 1; d->epilogue.loop && i < d->epilogue.loop->n_operands; i++)
-        has_rows = narrow_image(&operands[i], d->lanes, lanes) && has_rows;
-    d->reading.lanes = narrow_image(&d->source, d->lanes, lanes) ? lanes : d->lanes;
-    d->lanes = lanes;
-    return has_rows;
 }
 
 bool tile_suits(const struct tile_definition *d, const struct tile_schedule *s)
@@ -145,9 +112,8 @@ bool tile_suits(const struct tile_definition *d, const struct tile_schedule *s)
     if (d->reading.is_scaled && (k.is_lanewise || d->groups > 1))
         return false;
     return k.results >= d->lanes && k.results > (int64_t)(s->vectors - 1) * d->lanes &&
-           (!k.is_lanewise || s->vectors == 1) && d->target.lane == 1 &&
-           suits_image(lanes_of_source(d), &d->source, channels) && suits_image(d->lanes, &d->target, k.results) &&
-           tile_list_kinds(d, &k);
+           (!k.is_lanewise || s->vectors == 1) && d->target.lane == 1 && suits_image(d->lanes, &d->source, channels) &&
+           suits_image(d->lanes, &d->target, k.results) && tile_list_kinds(d, &k);
 }
 
 static int64_t vectors_computed(const struct tile_definition *d, int q)

@@ -27,7 +27,6 @@ struct tile_window {
 };
 // How entries of the source are read.
 struct tile_reading {
-    int lanes;             // of a block of channels; 0: as many as vectors have
     bool is_scaled;        // dense, of one group: each channel is multiplied by a number of operands[0]
     int64_t scale_image;   // from the numbers of one image to those of the next
 };
@@ -38,7 +37,7 @@ struct tile_epilogue {
     const struct tile_image *operands;   // of the loop, from [1] on; lane is 1 or 0
 };
 struct tile_definition {
-    int lanes, registers;                        // of vectors: the instruction set's, or shorter ones (tile_narrow)
+    int lanes, registers;                        // of the instruction set's vectors
     int64_t images, groups, channels, results;   // the last two of a group
     int64_t height, width, result_height, result_width;
     struct tile_window window;
@@ -51,9 +50,8 @@ struct tile_definition {
 struct tile_schedule {
     int pixels, vectors;   // of a tile, at most
     int64_t tiles;         // that are done with a group of vectors before the next group
-    int lanes;             // 0: those of the definition
 };
-// `(tile p:14 q:2 t:8)`, and with vectors of eight lanes `(tile p:9 q:3 t:8 l:8)`
+// `(tile p:14 q:2 t:8)`
 void tile_schedule_print(struct text *text, const struct tile_schedule *s);
 bool tile_schedule_parse(const char *text, struct tile_schedule *ret_schedule);
 bool tile_is_lanewise(const struct tile_definition *d);
@@ -61,9 +59,6 @@ bool tile_is_of_one_pixel(const struct tile_definition *d);   // each result is,
 bool tile_suits(const struct tile_definition *d, const struct tile_schedule *s);
 // Vectors of a dense tile: so many that the fewest are computed twice, of 1 to 5.
 int tile_best_vectors(const struct tile_definition *d);
-// Narrows to as many lanes as the schedule says; `operands` are the definition's. 24 channels are three vectors of
-// eight, or two of sixteen, of which a half is computed twice. False: an image of results has blocks of channels.
-bool tile_narrow(struct tile_definition *d, struct tile_image *operands, int lanes);
 bool tile_takes_epilogue(const struct tile_definition *d);
 int tile_n_operands(const struct tile_definition *d);   // of the epilogue, with the sum
 

@@ -27,8 +27,7 @@ static inline int64_t place_in(const struct tile_image *i, int64_t lanes, int64_
 static inline int64_t place_in_source(const struct tile_definition *d, int64_t i)
 {
     int64_t w = d->width, h = d->height, channels = d->groups * d->channels;
-    int lanes = d->reading.lanes ? d->reading.lanes : d->lanes;
-    return place_in(&d->source, lanes, i / w / h / channels, i / w / h % channels, i / w % h, i % w);
+    return place_in(&d->source, d->lanes, i / w / h / channels, i / w / h % channels, i / w % h, i % w);
 }
 
 static inline int64_t place_in_target(const struct tile_definition *d, int64_t i)

@@ -413,9 +413,7 @@ static void run_part(void *argument, int part, int parts)
 static bool run(void *state, const struct execution *e)
 {
     const struct chain_kernel *c = state;
-    bool is_done = true;
-    for (int i = 0; is_done && i < c->n_parts; i++)
-        is_done = c->parts[i].kernel->run(c->parts[i].state, e);
+    bool is_done = ALL(int, i, c->n_parts, c->parts[i].kernel->run(c->parts[i].state, e));
     if (c->attention)
         cpu_attention_run(c->attention, e);
     if (!c->run)

@@ -2,13 +2,114 @@
 #include "backends/cpu/kernels/tile.h"
 
 #include "backends/cpu/generated.h"
-#include "backends/cpu/kernels/tile_choices.h"
 #include "backends/cpu/parallel.h"
+#include "backends/cpu/tile_step.h"
 #include "backends/cpu/ways.h"
 #include "backends/generated/schedule_spaces.h"
 #include "backends/generated/tile_text.h"
+#include "core/numbers/integers.h"
 #include "core/text/text.h"
+#include <stdio.h>
 #include <string.h>
+
+// --- choices ---------------------------------------------------------------------------------------------------------
+// Register tiles that are worth a trial, and all that there are.
+
+#define SOURCE_BYTES ((int64_t)512 << 10)   // of the tiles that are done with one group of vectors: they stay near
+#define FEWEST_TILES 6                      // of these: so many fetch the weights of the next group in time
+
+#define SPARE_REGISTERS 4      // for weights and an entry of the source
+#define FEW_PIXELS 8           // the library does not do well with so few
+#define FEW_CHANNELS 64        // of the source or of results, whose weights are near
+#define MOST_NEAR_PIXELS 400   // of an image, of which each has a line of the nearest cache
+
+static int64_t pixels_of(const struct tile_definition *d)
+{
+    return d->images * d->result_height * d->result_width;
+}
+
+static void add_choice(choice_list *list, const struct tile_definition *d, int pixels, int vectors, int64_t tiles)
+{
+    struct tile_schedule s = {pixels, vectors, tiles};
+    struct listed_choice c = {.precision = PRECISION_EXACT};
+    TEXT(text);
+    if (!tile_suits(d, &s))
+        return;
+    tile_schedule_print(&text, &s);
+    snprintf(c.text, sizeof c.text, "tile %s", text.chars);
+    vec_push(list, c);
+}
+
+// With channels last all vectors of a row follow each other: they are read while they are near. Of small images a
+// vector of all pixels stays in the nearest cache, with its weights.
+static void add_lanewise(choice_list *list, const struct tile_definition *d)
+{
+    bool is_last = d->source.pixel > d->lanes;
+    int pixels = d->registers / 2 - 2;
+    if (is_last)
+        add_choice(list, d, pixels, 1, divide_up(d->result_width, pixels));
+    if (!is_last || d->height * d->width <= MOST_NEAR_PIXELS)
+        add_choice(list, d, pixels, 1, pixels_of(d));
+}
+
+// In nearly equal shares.
+static int64_t tiles_that_stay(const struct tile_definition *d, int pixels)
+{
+    int64_t bytes = pixels * d->window.stride[0] * d->window.stride[1] * d->channels * (int64_t)sizeof(float);
+    int64_t most = bytes * FEWEST_TILES < SOURCE_BYTES ? SOURCE_BYTES / bytes : FEWEST_TILES;
+    int64_t all = d->images * d->result_height * divide_up(d->result_width, pixels);
+    return divide_up(all, divide_up(all, most));
+}
+
+// Tiles as wide as vectors of results allow, and narrower ones: which is faster depends on the processor's loads. Of
+// many channels only narrow ones, which want fewer weights in a cycle, as those come from a farther cache. Tiles of one
+// vector want an entry of the source for each multiply-add.
+static void add_dense(choice_list *list, const struct tile_definition *d)
+{
+    int widest = tile_best_vectors(d);
+    bool is_far = d->channels > FEW_CHANNELS && d->results > FEW_CHANNELS && pixels_of(d) > FEW_PIXELS;
+    for (int q = widest == 4 && is_far ? 2 : widest; q; q = q == 4 || (q == 1 && d->results > d->lanes) ? 2 : 0) {
+        int pixels = (d->registers - SPARE_REGISTERS) / q;
+        add_choice(list, d, pixels, q, tiles_that_stay(d, pixels));
+    }
+}
+
+// The library is near the peak where there are many channels and pixels, but for weights that come from far:
+// those of a small model stay near.
+static bool is_worth_generating(const struct cpu_backend *b, const struct tile_definition *d)
+{
+    bool is_thin = d->channels <= FEW_CHANNELS || d->results <= FEW_CHANNELS;
+    bool is_in_blocks = d->source.pixel == d->lanes && d->source.block != d->lanes;
+    return d->channels < d->lanes || d->groups > 1 || pixels_of(d) <= FEW_PIXELS ||
+           (d->epilogue.loop && cpu_loop_has_functions(d->epilogue.loop)) ||
+           (d->window.kernel[0] * d->window.kernel[1] == 1 &&
+            (is_thin || is_in_blocks || !b->base.measuring.has_small_model));
+}
+
+static void list_choices(const struct cpu_backend *b, const struct plan *plan, const struct step *step,
+                         choice_list *list)
+{
+    ARENA(arena);
+    struct tile_step s = {.threads = b->threads};
+    if (!cpu_tile_define_whole(&s, b, plan, step, &arena))
+        return;
+    if (tile_is_lanewise(&s.definition))
+        add_lanewise(list, &s.definition);
+    else if (b->is_guest || is_worth_generating(b, &s.definition))
+        add_dense(list, &s.definition);
+}
+
+static void list_spaces(const struct cpu_backend *b, const struct plan *plan, const struct step *step,
+                        schedule_spaces *list)
+{
+    ARENA(arena);
+    struct tile_step s = {.threads = b->threads};
+    struct schedule_space space = {.sketch = "tile (tile", .precision = PRECISION_EXACT};
+    if (!cpu_tile_define_whole(&s, b, plan, step, &arena))
+        return;
+    tile_list_schedules(&s.definition, &space);
+    vec_push(list, space);
+}
 
 static bool takes(const struct plan *plan, const struct step *step)
 {
@@ -17,10 +118,13 @@ static bool takes(const struct plan *plan, const struct step *step)
 
 // --- schedules -------------------------------------------------------------------------------------------------------
 
-static bool narrow_as_scheduled(struct tile_step *s)
+// False: the choice is no schedule, or does not suit the step.
+static bool define(struct tile_step *s, const struct cpu_backend *b, const struct plan *plan, const struct step *step,
+                   const char *choice, struct arena *arena)
 {
-    int lanes = s->schedule.lanes;
-    return !lanes || (2 * lanes == s->definition.lanes && tile_narrow(&s->definition, s->operands, lanes));
+    const char *schedule = strchr(choice, ' ');
+    return schedule && tile_schedule_parse(schedule + 1, &s->schedule) &&
+           cpu_tile_define_whole(s, b, plan, step, arena) && tile_suits(&s->definition, &s->schedule);
 }
 
 static bool describe(const struct cpu_backend *b, const struct plan *plan, const struct step *step, const char *choice,
@@ -28,10 +132,7 @@ static bool describe(const struct cpu_backend *b, const struct plan *plan, const
 {
     ARENA(arena);
     struct tile_step s = {.threads = b->threads};
-    const char *schedule = strchr(choice, ' ');
-    bool is_had = schedule && tile_schedule_parse(schedule + 1, &s.schedule) &&
-                  cpu_tile_define_whole(&s, b, plan, step, &arena) && narrow_as_scheduled(&s) &&
-                  tile_suits(&s.definition, &s.schedule);
+    bool is_had = define(&s, b, plan, step, choice, &arena);
     if (is_had && kernel)
         tile_print(kernel, &s.definition, &s.schedule);
     return is_had && tile_describe(&s.definition, &s.schedule, ret_features);
@@ -129,10 +230,7 @@ static void *prepare(const struct step_request *r)
 {
     struct tile_kernel *k = arena_new(r->arena, struct tile_kernel);
     struct tile_step *s = &k->step;
-    const char *schedule = strchr(r->step->way.choice, ' ');
-    if (!schedule || !tile_schedule_parse(schedule + 1, &s->schedule) ||
-        !cpu_tile_define_whole(s, r->backend, r->plan, r->step, r->arena) || !narrow_as_scheduled(s) ||
-        !tile_suits(&s->definition, &s->schedule) || !find_kernel(k, r))
+    if (!define(s, r->backend, r->plan, r->step, r->step->way.choice, r->arena) || !find_kernel(k, r))
         return NULL;
     k->is_mean = cpu_is_mean(r->plan, r->step);
     k->behind = s->loop ? NULL : cpu_prepare_behind(r);
@@ -197,4 +295,4 @@ static const struct cpu_kernel kernel = {
     .packed_operand = cpu_tile_packed_operand,
     .describe_weights = describe_weights,
 };
-const struct cpu_way cpu_way_tile = {"tile", takes, cpu_tile_list, &kernel, cpu_tile_list_spaces, describe};
+const struct cpu_way cpu_way_tile = {"tile", takes, list_choices, &kernel, list_spaces, describe};
