@@ -196,10 +196,7 @@ static node_id add_opaque(struct common_graph *c, struct common_side *side, node
 
 static const struct imported_value *value_named(const struct imported_value *values, size_t n, const char *name)
 {
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(values[i].name, name) == 0)
-            return &values[i];
-    return NULL;
+    return FIND(values, n, x, strcmp(x->name, name) == 0);
 }
 
 // A value of a gets its partner's place in b.

@@ -8,9 +8,8 @@
 
 bool type_is_part(const struct type *whole, const struct type *part, int axis, int64_t left)
 {
-    if (part->rank != whole->rank || part->dtype != whole->dtype || part->dim[axis] < 1 || part->dim[axis] > left)
-        return false;
-    return ALL(int, i, whole->rank, i == axis || part->dim[i] == whole->dim[i]);
+    return part->rank == whole->rank && part->dtype == whole->dtype && part->dim[axis] >= 1 &&
+           part->dim[axis] <= left && ALL(int, i, whole->rank, i == axis || part->dim[i] == whole->dim[i]);
 }
 
 static bool is_slice(const struct tensor_value *whole, const struct tensor_value *part, int axis, int64_t offset)

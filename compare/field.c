@@ -164,26 +164,10 @@ static void fill_given(struct evaluation *x, tensor_id t)
 
 // --- stand-ins -------------------------------------------------------------------------------------------------------
 
-static bool is_exact(enum scalar_function fn)
-{
-    switch (fn) {
-    case FN_ADD:
-    case FN_SUB:
-    case FN_MUL:
-    case FN_DIV:
-    case FN_NEG:
-    case FN_RECIPROCAL:
-    case FN_EQUAL:
-    case FN_AND:
-    case FN_OR:
-    case FN_XOR:
-    case FN_NOT:
-    case FN_WHERE:
-        return true;
-    default:
-        return false;
-    }
-}
+static const bool is_exact[FN_COUNT] = {
+    [FN_ADD] = true,   [FN_SUB] = true, [FN_MUL] = true, [FN_DIV] = true, [FN_NEG] = true, [FN_RECIPROCAL] = true,
+    [FN_EQUAL] = true, [FN_AND] = true, [FN_OR] = true,  [FN_XOR] = true, [FN_NOT] = true, [FN_WHERE] = true,
+};
 
 // Exact at the values that are tried, which are too few to tell two such functions apart: any x is below 1000 then, and
 // no two numbers are equal.
@@ -206,7 +190,7 @@ static struct kinds_of_functions kinds_of_functions(const struct definition *d)
         enum scalar_function fn = (enum scalar_function)e->fn;
         bool is_function = e->kind == EXPR_APPLY || e->kind == EXPR_REDUCE;
         kinds.has_decisions = kinds.has_decisions || (is_function && (is_of_integers || is_decision(fn)));
-        kinds.has_stand_ins = kinds.has_stand_ins || (is_function && (is_of_integers || !is_exact(fn))) ||
+        kinds.has_stand_ins = kinds.has_stand_ins || (is_function && (is_of_integers || !is_exact[fn])) ||
                               (e->kind == EXPR_READ && e->b == OUTSIDE_LOWEST);
     }
     return kinds;

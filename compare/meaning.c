@@ -161,11 +161,9 @@ static void add_name(void *names, const struct onnx_string *name)
 
 static bool makes_needed(const struct key_set *needed, const struct onnx_node *n)
 {
-    for (size_t i = 0; i < n->outputs.count; i++)
-        if (n->outputs.items[i].size &&
-            key_set_find(needed, n->outputs.items[i].text, n->outputs.items[i].size) != KEY_NONE)
-            return true;
-    return false;
+    return ANY(size_t, i, n->outputs.count,
+               n->outputs.items[i].size &&
+                   key_set_find(needed, n->outputs.items[i].text, n->outputs.items[i].size) != KEY_NONE);
 }
 
 // A flag for each node: does one of these values depend on it? Nested graphs are read, too.

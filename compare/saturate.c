@@ -134,10 +134,7 @@ static void open_what_is_read(struct saturating *x)
 
 static bool reads_open(const struct saturating *x, enode_id n)
 {
-    for (uint32_t i = 0; i < x->e.nodes.items[n].n_children; i++)
-        if (x->is_open.items[egraph_edges(&x->e, n)[i].child])
-            return true;
-    return false;
+    return ANY(uint32_t, i, x->e.nodes.items[n].n_children, x->is_open.items[egraph_edges(&x->e, n)[i].child]);
 }
 
 // A class that facts and rules made of open ones is open, although nothing may need it yet.
@@ -370,10 +367,8 @@ static void rewrite_until_equal(struct saturating *x)
 
 static size_t count_live(const struct common_graph *c)
 {
-    size_t count = 0;
-    for (node_id n = 0; n < c->n_nodes; n++)
-        count += c->sides[0].is_live[n] || c->sides[1].is_live[n] ? c->graph.nodes.items[n].n_outputs : 0;
-    return count;
+    return SUM_ALL(size_t, node_id, n, c->n_nodes,
+                   c->sides[0].is_live[n] || c->sides[1].is_live[n] ? c->graph.nodes.items[n].n_outputs : 0);
 }
 
 void common_graph_saturate(struct common_graph *c, const struct rule_set *rules, const struct saturation_budget *budget,

@@ -41,10 +41,7 @@ static bool is_known_in_model(struct optimizing *o, const struct plan *plan)
 
 static double sum_of(const double *seconds, size_t n)
 {
-    double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += seconds[i];
-    return sum;
+    return SUM_ALL(double, size_t, i, n, seconds[i]);
 }
 
 // Whether other programs took processors away is only known of the run as a whole, when several threads wait for
@@ -150,8 +147,7 @@ static bool is_contender_known(struct optimizing *o, const struct contender *c)
     bool is_known = plan_make(&plan, &request, &ignored);
     if (is_known)
         backend_choose(o->backend, &plan);
-    is_known = is_known && is_known_in_model(o, &plan);
-    return is_known;
+    return is_known && is_known_in_model(o, &plan);
 }
 
 static bool profile_contender(struct contenders *f, size_t number, bool *ret_is_profiled, struct error *error)

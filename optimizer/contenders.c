@@ -17,7 +17,6 @@
 #include "optimizer/run/contest.h"
 #include "optimizer/run/model_weights.h"
 #include <math.h>
-#include <string.h>
 
 #define LARGEST_PAD ((uint64_t)1 << 20)
 
@@ -112,9 +111,9 @@ static void enter(struct contenders *f, const struct graph *g, size_t finalist, 
     struct error error = {0};
     o->backend->policy = policy;
     bool is_new = backend_has_room(o->backend, g, &fresh.bytes, &error) &&
-                  backend_hash_plan(o->backend, g, &fresh.plan_hash, &error) && find_layouts(f, &fresh, &error);
-    for (size_t i = 0; i < f->all.count; i++)
-        is_new = is_new && (f->all.items[i].finalist != finalist || f->all.items[i].plan_hash != fresh.plan_hash);
+                  backend_hash_plan(o->backend, g, &fresh.plan_hash, &error) && find_layouts(f, &fresh, &error) &&
+                  ALL(size_t, i, f->all.count,
+                      (f->all.items[i].finalist != finalist || f->all.items[i].plan_hash != fresh.plan_hash));
     if (!is_new)
         return;
     fresh.estimate = contender_estimate(o, &fresh);
@@ -208,9 +207,7 @@ bool contenders_lacks_room(const struct contenders *f)
 {
     struct optimizing *o = f->o;
     struct error error = {0};
-    bool has_room = true;
-    for (size_t i = 0; has_room && i < f->all.count; i++)
-        has_room = backend_has_room(o->backend, f->all.items[i].graph, NULL, &error);
+    bool has_room = ALL(size_t, i, f->all.count, backend_has_room(o->backend, f->all.items[i].graph, NULL, &error));
     if (has_room)
         return false;
     log_warning(o->options->log, "%s: not timed: %s", o->options->input, error.message);

@@ -25,10 +25,8 @@ static bool fails(const struct optimizing *o)
 
 static const char *name_of_difference(const output_comparisons *outputs)
 {
-    for (size_t i = 0; i < outputs->count; i++)
-        if (!outputs->items[i].is_equal_enough)
-            return outputs->items[i].name;
-    return NULL;
+    const struct output_comparison *wrong = vec_find(outputs, o, !o->is_equal_enough);
+    return wrong ? wrong->name : NULL;
 }
 
 static const char *output_that_differs(const struct optimizing *o)

@@ -32,10 +32,7 @@ struct backend *optimizing_open_device(struct optimizing *o, const struct backen
 
 size_t optimizing_bytes_of_weights(const struct optimizing *o)
 {
-    size_t bytes = 0;
-    for (size_t i = 0; i < o->model.weights.count; i++)
-        bytes += type_bytes(&o->model.weights.items[i].type);
-    return bytes;
+    return SUM_ALL(size_t, size_t, i, o->model.weights.count, type_bytes(&o->model.weights.items[i].type));
 }
 
 bool optimizing_has_large_weights(const struct optimizing *o)

@@ -6,7 +6,6 @@
 #include "optimizer/estimator.h"
 
 #include "core/numbers/random.h"
-#include "core/system/clock.h"
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
@@ -180,9 +179,7 @@ static bool has_room_to_compare(struct optimizing *o, struct error *error)
     struct pair pair FREED_BY(free_pair) = {0};
     size_t of_models[2] = {0}, available = mem_available();
     cut_pair(o, &pair);
-    bool has_room = true;
-    for (int i = 0; has_room && i < 2; i++)
-        has_room = backend_has_room(o->checker, &pair.graphs[i], &of_models[i], error);
+    bool has_room = ALL(int, i, 2, backend_has_room(o->checker, &pair.graphs[i], &of_models[i], error));
     size_t bytes = mem_sum(of_models[of_models[1] > of_models[0]], bytes_of_values(o, &pair.graphs[0]));
     return has_room &&
            (bytes <= available || error_set_code(error, EXIT_UNSUPPORTED, NULL,

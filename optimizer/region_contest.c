@@ -41,10 +41,7 @@ struct region_contest {
 
 static const struct judged_kind *find_judged(const struct region_contest *c, uint64_t kind)
 {
-    for (size_t i = 0; i < c->judged.count; i++)
-        if (c->judged.items[i].kind == kind)
-            return &c->judged.items[i];
-    return NULL;
+    return vec_find(&c->judged, x, x->kind == kind);
 }
 
 // --- classes ---------------------------------------------------------------------------------------------------------

@@ -268,10 +268,8 @@ static bool runs_with_integers_below(struct optimizing *o, int64_t limit, struct
 static bool runs_with_integers(struct optimizing *o, struct error *error)
 {
     static const int64_t limits[] = {INDEX_LIMIT, 2, 1};
-    bool is_run = false;
-    for (size_t i = 0; !is_run && i < (has_integers(o) ? sizeof limits / sizeof limits[0] : 1); i++)
-        is_run = !o->runtime.worker.is_gone && runs_with_integers_below(o, limits[i], error);
-    return is_run;
+    return ANY(size_t, i, (has_integers(o) ? sizeof limits / sizeof limits[0] : 1),
+               !o->runtime.worker.is_gone && runs_with_integers_below(o, limits[i], error));
 }
 
 // A run at the profile, but for one symbol.

@@ -6,7 +6,6 @@
 #include "graph/graph_whole.h"
 #include "instances/random_instances.h"
 #include "substitutions/pattern.h"
-#include <string.h>
 
 enum { MAX_EXAMPLES = 8, INSTANCES_PER_ASSIGNMENT = 1000 };
 #define KEY 0x7461736f

@@ -8,9 +8,8 @@
 static double entries_of(const struct graph *g, node_id n)
 {
     const struct node *node = &g->nodes.items[n];
-    double entries = 0;
-    for (uint32_t i = 0; i < node->n_inputs; i++)
-        entries += (double)type_elements(graph_type(g, graph_inputs(g, n)[i]));
+    double entries =
+        SUM_ALL(double, uint32_t, i, node->n_inputs, (double)type_elements(graph_type(g, graph_inputs(g, n)[i])));
     for (uint32_t i = 0; i < node->n_outputs; i++)
         entries += (double)type_elements(graph_type(g, graph_output_of(g, n, i)));
     return entries;

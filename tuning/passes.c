@@ -61,10 +61,8 @@ struct passes {
 
 static unsigned mask_of(const struct passes *p, uint64_t fingerprint)
 {
-    for (size_t i = 0; i < p->layouts.count; i++)
-        if (p->layouts.items[i].fingerprint == fingerprint)
-            return p->layouts.items[i].mask;
-    return (1u << LAYOUT_COUNT) - 1;
+    const struct known_layouts *known = vec_find(&p->layouts, l, l->fingerprint == fingerprint);
+    return known ? known->mask : (1u << LAYOUT_COUNT) - 1;
 }
 
 // Value 0 is what the solver says; then those of the mask.
@@ -245,9 +243,9 @@ static bool decide_nodes(struct passes *p, const struct known_graph *k, uint8_t 
 static bool decide(void *context, const struct graph *g, uint8_t *decisions)
 {
     struct passes *p = context;
-    for (size_t i = 0; i < p->graphs.count; i++)
-        if (p->graphs.items[i].graph == g)
-            return decide_nodes(p, &p->graphs.items[i], decisions);
+    const struct known_graph *known = vec_find(&p->graphs, k, k->graph == g);
+    if (known)
+        return decide_nodes(p, known, decisions);
     struct known_graph unknown = know_graph(g);
     bool is_solved_anew = decide_nodes(p, &unknown, decisions);
     forget_graph(&unknown);
@@ -283,12 +281,9 @@ static const struct known_graph *graph_of(const struct passes *p, const struct j
 
 static void note_layouts(struct passes *p, uint64_t fingerprint, unsigned mask, double seconds, pass_nodes *ret_nodes)
 {
-    size_t i = 0;
-    while (i < p->layouts.count && p->layouts.items[i].fingerprint != fingerprint)
-        i++;
-    if (i == p->layouts.count)
+    if (!vec_find(&p->layouts, l, l->fingerprint == fingerprint))
         vec_push(&p->layouts, ((struct known_layouts){fingerprint, mask}));
-    uint32_t n_values = 1 + (uint32_t)__builtin_popcount(p->layouts.items[i].mask);
+    uint32_t n_values = 1 + (uint32_t)__builtin_popcount(mask_of(p, fingerprint));
     vec_push(ret_nodes, ((struct pass_node){fingerprint, n_values, 0, seconds}));
 }
 

@@ -135,10 +135,7 @@ static void recall_trials(struct step_tuner *t)
 static size_t count_suitable(struct step_tuner *t)
 {
     struct grid g = grid_of(&t->space);
-    size_t n = 0;
-    for (int64_t point = 0; point < grid_count(&g); point++)
-        n += suits(t, point);
-    return n;
+    return SUM_ALL(size_t, int64_t, point, grid_count(&g), suits(t, point));
 }
 
 // The schedules worth a trial without any search.

@@ -137,10 +137,7 @@ bool timings_ask(const char *command, uint64_t step_key, timing_list *timings, s
 
 static const struct step *find_step(struct backend *b, const struct plan *plan, uint64_t key)
 {
-    for (size_t i = 0; i < plan->steps.count; i++)
-        if (!plan->steps.items[i].is_constant && timings_step_key(b, plan, &plan->steps.items[i]) == key)
-            return &plan->steps.items[i];
-    return NULL;
+    return vec_find(&plan->steps, x, !x->is_constant && timings_step_key(b, plan, x) == key);
 }
 
 static bool read_choice(const char *word, timing_list *timings)

@@ -8,7 +8,6 @@
 #include "backends/planning/plan_text.h"
 #include "core/memory/hash.h"
 #include "core/system/clock.h"
-#include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
 #include "tuning/bridges.h"

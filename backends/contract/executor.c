@@ -62,7 +62,7 @@ static bool are_given(const struct model *m, const struct tensor_value *inputs, 
 bool model_run_on(struct model *m, const struct workers *workers, const struct tensor_value *inputs,
                   struct tensor_value *outputs, struct error *error)
 {
-    return are_given(m, inputs, outputs, error) && m->executor->run(m, workers, inputs, outputs, error);
+    return are_given(m, inputs, outputs, error) && m->executor->run(m, workers, inputs, outputs, NULL, error);
 }
 
 bool model_run(struct model *m, const struct tensor_value *inputs, struct tensor_value *outputs, struct error *error)
@@ -80,7 +80,7 @@ bool model_profile(struct model *m, const struct tensor_value *inputs, struct te
                    double *ret_seconds, struct error *error)
 {
     memset(ret_seconds, 0, m->plan.steps.count * sizeof *ret_seconds);
-    return are_given(m, inputs, outputs, error) && m->executor->profile(m, inputs, outputs, ret_seconds, error);
+    return are_given(m, inputs, outputs, error) && m->executor->run(m, NULL, inputs, outputs, ret_seconds, error);
 }
 
 const struct plan *model_plan(const struct model *m)

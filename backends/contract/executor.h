@@ -41,12 +41,9 @@ struct executor {
     size_t model_bytes;   // of the device's own model
     // The plan is made, its memory laid out. False: error, and what is there is released.
     bool (*prepare)(struct model *m, const struct given_weights *weights, struct error *error);
-    // `workers` may be NULL, and need not be asked.
+    // `workers` may be NULL, and need not be asked. `ret_seconds` (may be NULL): of every step of the plan, 0 before.
     bool (*run)(struct model *m, const struct workers *workers, const struct tensor_value *inputs,
-                struct tensor_value *outputs, struct error *error);
-    // Runs, with the seconds of every step of the plan, which are 0 before.
-    bool (*profile)(struct model *m, const struct tensor_value *inputs, struct tensor_value *outputs,
-                    double *ret_seconds, struct error *error);
+                struct tensor_value *outputs, double *ret_seconds, struct error *error);
     // Runs, with the time of the whole.
     bool (*time)(struct model *m, const struct tensor_value *inputs, struct tensor_value *outputs, double *ret_seconds,
                  struct error *error);

@@ -2,6 +2,7 @@
 #include "backends/contract/packing.h"
 
 #include "core/formats/sexp.h"
+#include "core/memory/vec.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
 #include "expressions/type.h"
@@ -76,10 +77,7 @@ static bool read_blocks(const struct sexp *s, struct packing *p)
 static bool has_allowed_product(const int64_t *items, int n)
 {
     int64_t product = 1;
-    for (int i = 0; i < n; i++)
-        if (__builtin_mul_overflow(product, items[i], &product) || product > MAX_ELEMENTS)
-            return false;
-    return true;
+    return !ANY(int, i, n, __builtin_mul_overflow(product, items[i], &product) || product > MAX_ELEMENTS);
 }
 
 // Entries of each axis that its blocks hold. False: they hold too many.
@@ -140,10 +138,7 @@ bool packing_parse(const struct sexp *s, const char *file, struct packing *ret_p
 
 int64_t packing_elements(const struct packing *p)
 {
-    int64_t n = 1;
-    for (int i = 0; i < p->rank; i++)
-        n *= p->dim[i];
-    return n;
+    return PRODUCT_ALL(int64_t, int, i, p->rank, p->dim[i]);
 }
 
 size_t packing_bytes(const struct packing *p)

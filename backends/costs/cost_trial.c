@@ -14,10 +14,7 @@
 
 static const struct cost_trial *find_trial(const cost_trials *trials, uint32_t run)
 {
-    for (size_t i = 0; i < trials->count; i++)
-        if (trials->items[i].run == run)
-            return &trials->items[i];
-    return NULL;
+    return vec_find(trials, x, x->run == run);
 }
 
 bool cost_trials_refute(const cost_trials *trials, uint32_t run)

@@ -149,9 +149,7 @@ struct priced_step {
 static int compare_prices(const void *a, const void *b)
 {
     const struct priced_step *x = a, *y = b;
-    if (x->cost.seconds != y->cost.seconds)
-        return x->cost.seconds < y->cost.seconds ? 1 : -1;
-    return (x->step > y->step) - (x->step < y->step);
+    return x->cost.seconds != y->cost.seconds ? ORDER(y->cost.seconds, x->cost.seconds) : ORDER(x->step, y->step);
 }
 
 static bool list_steps(struct backend *b, const struct graph *g, bool only_guesses, struct text *out,

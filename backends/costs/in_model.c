@@ -3,7 +3,6 @@
 
 #include "backends/costs/cost_database.h"
 #include "backends/costs/step_cost.h"
-#include "backends/costs/step_key.h"
 #include "backends/limits.def"
 #include "core/memory/arena.h"
 #include "core/memory/key_set.h"

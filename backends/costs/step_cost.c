@@ -97,9 +97,8 @@ static bool is_taken_back(const struct backend *b, const struct plan *plan, cons
 // A guess for what cannot be measured: bytes at 10 GB/s and a launch.
 static double guess_seconds(const struct step *step)
 {
-    double bytes = 0;
-    for (int i = 0; i < step->n_operands; i++)
-        bytes += (double)view_elements(&step->operands[i]) * (double)dtype_size(step->operands[i].dtype);
+    double bytes = SUM_ALL(double, int, i, step->n_operands,
+                           (double)view_elements(&step->operands[i]) * (double)dtype_size(step->operands[i].dtype));
     for (int i = 0; i < step->n_results; i++)
         bytes += (double)view_elements(&step->results[i]) * (double)dtype_size(step->results[i].dtype);
     double flops = 0;
@@ -203,14 +202,16 @@ bool backend_is_late(const struct backend *b)
     return b->measuring.choices_end > 0 && clock_seconds() > b->measuring.choices_end;
 }
 
+static bool is_listed(const choice_list *list, const char *choice)
+{
+    return ANY(size_t, i, list->count, strcmp(list->items[i].text, choice) == 0);
+}
+
 // The choice of a step that differs in the epilogue alone, and the standard one.
 static void keep_near_choice(const struct step_cost *near, choice_list *among)
 {
-    size_t n = 0;
-    for (size_t i = 0; near->seconds > 0 && i < among->count; i++)
-        if (!*among->items[i].text || strcmp(among->items[i].text, near->choice) == 0)
-            among->items[n++] = among->items[i];
-    among->count = n ? n : among->count;
+    if (near->seconds > 0 && (is_listed(among, "") || is_listed(among, near->choice)))
+        vec_keep(among, c, !*c->text || strcmp(c->text, near->choice) == 0);
 }
 
 static bool measure(struct backend *b, const struct plan *plan, const struct step *step, const struct step_key *key,
@@ -322,20 +323,7 @@ static void list_choices(struct backend *b, const struct plan *plan, const struc
         b->methods->list_choices(b, plan, step, list);
     else
         vec_push(list, ((struct listed_choice){.text = ""}));
-    size_t n = 0;
-    for (size_t i = 0; i < list->count; i++)
-        if (list->items[i].precision == precision)
-            list->items[n++] = list->items[i];
-    list->count = n;
-}
-
-static void keep_standard_choice(choice_list *among)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < among->count; i++)
-        if (!*among->items[i].text)
-            among->items[n++] = among->items[i];
-    among->count = n;
+    vec_keep(list, c, c->precision == precision);
 }
 
 // Data for it cannot be made in what is left of the time, and nobody can interrupt that.
@@ -389,11 +377,6 @@ static void remember(struct backend *b, const struct plan *plan, const struct st
         vec_push(&b->memory->known, ((struct known_step){kind_of(plan, step, precision), work_of(plan, step), *cost}));
 }
 
-static bool is_listed(const choice_list *list, const char *choice)
-{
-    return ANY(size_t, i, list->count, strcmp(list->items[i].text, choice) == 0);
-}
-
 // The time of the most alike step of its kind, for its work, and a little more: measured ones go before. False: none is
 // known that runs in a way which this step has, too.
 static bool predict(struct backend *b, const struct plan *plan, const struct step *step, enum precision precision,
@@ -439,7 +422,7 @@ static bool find_or_measure(struct backend *b, const struct plan *plan, const st
         list_choices(b, plan, step, precision, &among);
         size_t n_all = among.count;
         if (is_late || (b->measuring.ways == WAYS_QUICK && !is_inexact))
-            keep_standard_choice(&among);
+            vec_keep(&among, c, !*c->text);
         bool is_cut = among.count < n_all;
         if (!is_cut && is_known && b->measuring.repairs == REPAIRS_ON_TRIAL && !ret_cost->is_doubtful)
             keep_near_choice(ret_cost, &among);

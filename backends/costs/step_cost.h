@@ -1,7 +1,19 @@
 // The cost of one step of a plan: from memory, from the database, measured now, or guessed.
 #pragma once
-#include "backends/costs/step_key.h"
+#include "backends/contract/backend.h"
+#include "core/text/text.h"
 
+// By what the cost database knows a step of a plan on a device.
+struct step_key {
+    struct text text;
+    int n_parts;   // that the step has, each of which costs what the database says
+};
+// The cost of a step in the best of its choices of each precision.
+struct step_prices {
+    bool is_taken_back;                  // its inexact choices (backend_take_back)
+    bool is_expected[N_PRECISIONS];      // some choices were made ready
+    struct step_cost of[N_PRECISIONS];   // seconds 0: not asked for yet; INFINITY: there is none
+};
 // The best choice of each precision has a cost of its own.
 struct step_key step_key_of(const struct backend *b, const struct plan *plan, const struct step *step,
                             enum precision precision);

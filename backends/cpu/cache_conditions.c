@@ -142,10 +142,7 @@ static void give_memories(struct cache_conditions *s, const struct step_request 
 
 static size_t sum_of(const spans *list)
 {
-    size_t sum = 0;
-    for (size_t i = 0; i < list->count; i++)
-        sum += list->items[i].bytes;
-    return sum;
+    return SUM_ALL(size_t, size_t, i, list->count, list->items[i].bytes);
 }
 
 // The place of the results was in use until some steps before, which are taken to be as large as this one.

@@ -127,9 +127,8 @@ static bool is_epilogue_apart(const struct cpu_primitive *c, enum onednn_algorit
 {
     if (!c->primitive)
         return algorithm != ONEDNN_DIRECT && c->loop;
-    if (c->move && has_full_operand(&c->epilogue.ops))
-        return true;
-    return !is_at_most_relu(&c->epilogue.ops) && onednn_applies_slowly(c->primitive);
+    return (c->move && has_full_operand(&c->epilogue.ops)) ||
+           (!is_at_most_relu(&c->epilogue.ops) && onednn_applies_slowly(c->primitive));
 }
 
 static void run_epilogue_apart(struct cpu_primitive *c, const struct step_request *r, enum onednn_algorithm algorithm)

@@ -266,8 +266,8 @@ static bool run_step(const struct cpu_model *m, size_t i, const struct execution
 
 // Seconds of each step where they are asked for. Two pools whose threads wait busily for work would take the processors
 // from each other: others' workers are asked only where the library's threads are not.
-static bool run_steps(struct model *model, const struct workers *workers, const struct tensor_value *inputs,
-                      struct tensor_value *outputs, double *ret_seconds, struct error *error)
+static bool run(struct model *model, const struct workers *workers, const struct tensor_value *inputs,
+                struct tensor_value *outputs, double *ret_seconds, struct error *error)
 {
     struct cpu_model *m = (struct cpu_model *)model;
     const struct cpu_backend *b = (const struct cpu_backend *)model->backend;
@@ -287,18 +287,6 @@ static bool run_steps(struct model *model, const struct workers *workers, const 
     return is_done;
 }
 
-static bool profile(struct model *model, const struct tensor_value *inputs, struct tensor_value *outputs,
-                    double *ret_seconds, struct error *error)
-{
-    return run_steps(model, NULL, inputs, outputs, ret_seconds, error);
-}
-
-static bool run(struct model *model, const struct workers *workers, const struct tensor_value *inputs,
-                struct tensor_value *outputs, struct error *error)
-{
-    return run_steps(model, workers, inputs, outputs, NULL, error);
-}
-
 // With several threads other programs add to what the clock says: the shortest of a few runs, as long as they come
 // between.
 static bool time_run(struct model *model, const struct tensor_value *inputs, struct tensor_value *outputs,
@@ -310,7 +298,7 @@ static bool time_run(struct model *model, const struct tensor_value *inputs, str
     double shortest = INFINITY;
     for (int i = 0; lap.is_disturbed && i < (is_alone || interrupt_requested() ? 1 : MOST_TRIES); i++) {
         stopwatch_start(&watch, is_alone);
-        if (!run(model, NULL, inputs, outputs, error))
+        if (!run(model, NULL, inputs, outputs, NULL, error))
             return false;
         lap = stopwatch_stop(&watch, is_alone);
         shortest = fmin(shortest, lap.seconds);
@@ -341,7 +329,6 @@ static const struct executor executor = {
     .model_bytes = sizeof(struct cpu_model),
     .prepare = prepare,
     .run = run,
-    .profile = profile,
     .time = time_run,
     .list_packed = list_packed,
     .release = release,

@@ -84,9 +84,8 @@ static bool claim_linear(struct planner *p, node_id node)
 static bool accepts_linear_epilogue(const struct planner *p, const struct step *step, const struct loop *loop)
 {
     struct cpu_epilogue e;
-    if (!cpu_read_epilogue(planner_graph(p), step, loop, loop->rank - 1, &e))
-        return false;
-    return ALL(int, i, e.ops.n, e.ops.items[i].operand != OPERAND_FULL || loop->rank != 0);
+    return cpu_read_epilogue(planner_graph(p), step, loop, loop->rank - 1, &e) &&
+           ALL(int, i, e.ops.n, e.ops.items[i].operand != OPERAND_FULL || loop->rank != 0);
 }
 
 static void *prepare_linear(const struct step_request *r)
@@ -320,10 +319,7 @@ static bool run_all_at_once(const struct prepared_matmul *s, const struct execut
 
 static bool run_one_by_one(const struct prepared_matmul *s, char *const *memory)
 {
-    bool is_done = true;
-    for (int64_t i = 0; is_done && i < s->n_products; i++)
-        is_done = run_product(s, memory, i);
-    return is_done;
+    return ALL(int64_t, i, s->n_products, run_product(s, memory, i));
 }
 
 static bool run_matmul(void *state, const struct execution *e)

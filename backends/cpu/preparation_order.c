@@ -9,6 +9,7 @@
 
 #include "backends/planning/plan_memory.h"
 #include "core/memory/arena.h"
+#include "core/memory/union_find.h"
 #include <stdlib.h>
 
 #define WORTH_MOVING ((size_t)1 << 20)   // bytes that a set touches of what is kept
@@ -16,56 +17,41 @@
 
 struct group {
     uint32_t first_step, n_steps;
-    uint32_t of_set;   // the first group of its set, when all are found; before that one that leads there
-    size_t bytes;      // of the set, in its first group
+    uint32_t of_set;   // the first group of its set
+    size_t bytes;      // that it touches of what is kept; then those of the set
 };
 struct groups {
     const struct plan *plan;
     struct group *items;
-    uint32_t count;
+    uint32_t count, *sets;
     uint32_t *of_constant;   // by memory: the last group that touches it, or NO_GROUP
 };
-
-static uint32_t set_of(struct groups *groups, uint32_t group)
-{
-    struct group *items = groups->items;
-    for (; items[group].of_set != group; group = items[group].of_set)
-        items[group].of_set = items[items[group].of_set].of_set;
-    return group;
-}
-
-static void join_sets(struct groups *groups, uint32_t a, uint32_t b)
-{
-    uint32_t x = set_of(groups, a), y = set_of(groups, b), first = x < y ? x : y, second = x < y ? y : x;
-    groups->items[second].of_set = first;
-    if (first != second)
-        groups->items[first].bytes = mem_sum(groups->items[first].bytes, groups->items[second].bytes);
-}
 
 static void touch(struct groups *groups, memory_id m)
 {
     const struct plan_memory *memory = &groups->plan->memory.items[m];
-    uint32_t own = groups->count, set = set_of(groups, own);
+    struct group *own = &groups->items[groups->count];
     if (!plan_keeps(groups->plan, m))
         return;
-    groups->items[set].bytes =
-        mem_sum(groups->items[set].bytes, mem_product((size_t)memory->elements, dtype_size(memory->dtype)));
+    own->bytes = mem_sum(own->bytes, mem_product((size_t)memory->elements, dtype_size(memory->dtype)));
     if (memory->place == MEMORY_CONSTANT && groups->of_constant[m] != NO_GROUP)
-        join_sets(groups, own, groups->of_constant[m]);
-    groups->of_constant[m] = own;
+        union_find_join(groups->sets, groups->count, groups->of_constant[m]);
+    groups->of_constant[m] = groups->count;
 }
 
 static void find_groups(struct groups *groups, const struct plan *plan, struct arena *arena)
 {
     *groups = (struct groups){.plan = plan};
     groups->items = arena_array(arena, struct group, plan->steps.count + 1);
+    groups->sets = arena_array(arena, uint32_t, plan->steps.count + 1);
+    union_find_init(groups->sets, (uint32_t)plan->steps.count + 1);
     groups->of_constant = arena_array(arena, uint32_t, plan->memory.count + 1);
     for (memory_id m = 0; m < plan->memory.count; m++)
         groups->of_constant[m] = NO_GROUP;
     for (uint32_t i = 0; i < plan->steps.count; i++) {
         struct group *g = &groups->items[groups->count];
         if (g->n_steps++ == 0)
-            *g = (struct group){.first_step = i, .n_steps = 1, .of_set = groups->count};
+            g->first_step = i;
         for (struct touched_memory t = {0}; step_next_memory(&plan->steps.items[i], &t);)
             touch(groups, t.memory);
         groups->count += !plan->steps.items[i].is_constant || i + 1 == plan->steps.count;
@@ -76,9 +62,12 @@ static void find_groups(struct groups *groups, const struct plan *plan, struct a
 static void settle_sets(struct groups *groups)
 {
     for (uint32_t i = 0; i < groups->count; i++) {
-        groups->items[i].of_set = set_of(groups, i);
-        groups->items[i].bytes = groups->items[groups->items[i].of_set].bytes;
+        struct group *g = &groups->items[i], *first = &groups->items[union_find_root(groups->sets, i)];
+        g->of_set = (uint32_t)(first - groups->items);
+        first->bytes = first == g ? g->bytes : mem_sum(first->bytes, g->bytes);
     }
+    for (uint32_t i = 0; i < groups->count; i++)
+        groups->items[i].bytes = groups->items[groups->items[i].of_set].bytes;
 }
 
 static int compare_groups(const void *a, const void *b)
@@ -86,10 +75,8 @@ static int compare_groups(const void *a, const void *b)
     const struct group *x = a, *y = b;
     size_t of_x = x->bytes < WORTH_MOVING ? 0 : x->bytes, of_y = y->bytes < WORTH_MOVING ? 0 : y->bytes;
     if (of_x != of_y)
-        return of_x > of_y ? -1 : 1;
-    if (of_x > 0 && x->of_set != y->of_set)
-        return x->of_set < y->of_set ? -1 : 1;
-    return x->first_step < y->first_step ? -1 : x->first_step > y->first_step;
+        return ORDER(of_y, of_x);
+    return of_x > 0 && x->of_set != y->of_set ? ORDER(x->of_set, y->of_set) : ORDER(x->first_step, y->first_step);
 }
 
 const uint32_t *preparation_order(const struct plan *plan, struct arena *arena)

@@ -46,9 +46,7 @@ static struct engine_shape shape_of(const struct library_step *s)
 
 static double distance(const struct engine_shape *a, const struct engine_shape *b)
 {
-    double sum = 0;
-    for (int i = 0; i < 4; i++)
-        sum += fabs(a->sizes[i] - b->sizes[i]);
+    double sum = SUM_ALL(double, int, i, 4, fabs(a->sizes[i] - b->sizes[i]));
     return a->kind == b->kind ? sum : INFINITY;
 }
 

@@ -1,6 +1,7 @@
 // Places where the plugin is looked for, and what is said when it cannot be used.
 #include "backends/cuda/load.h"
 
+#include "core/memory/vec.h"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,11 +30,9 @@ static bool find_plugin(char *ret_path)
         return true;
     }
     folder_of_program(folder);
-    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++)
-        if (snprintf(ret_path, PATH_SIZE, "%s%staso_cuda.so", folder, beside[i]) < PATH_SIZE &&
-            access(ret_path, R_OK) == 0)
-            return true;
-    return false;
+    return ANY(size_t, i, sizeof beside / sizeof *beside,
+               snprintf(ret_path, PATH_SIZE, "%s%staso_cuda.so", folder, beside[i]) < PATH_SIZE &&
+                   access(ret_path, R_OK) == 0);
 }
 
 const struct gpu_api *gpu_load(char *ret_reason)

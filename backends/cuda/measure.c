@@ -28,7 +28,6 @@
 #include "core/text/log.h"
 #include "expressions/elements.h"
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define SWEPT_CACHES 2   // how many times the cache, for what was there to be gone
@@ -154,10 +153,7 @@ static bool fail(const struct measurement *m)
 
 static bool launch_in_turns(const struct measurement *m, const struct prepared_step *s, int n)
 {
-    for (int i = 0; i < n; i++)
-        if (!step_launch(m->b, s, &m->at[i % m->rotation.copies]))
-            return false;
-    return true;
+    return ALL(int, i, n, step_launch(m->b, s, &m->at[i % m->rotation.copies]));
 }
 
 // The last copy, which has no other use, brings the activations back.

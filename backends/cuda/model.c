@@ -258,13 +258,6 @@ static bool launch_all(struct cuda_model *m, struct error *error)
     return is_sound;
 }
 
-static bool run(struct model *model, const struct workers *workers, const struct tensor_value *inputs,
-                struct tensor_value *outputs, struct error *error)
-{
-    struct cuda_model *m = (struct cuda_model *)model;
-    return upload_inputs(m, inputs, error) && launch_all(m, error) && download_outputs(m, outputs, error);
-}
-
 // The timed launch waits for a launch of the same before it, as long as there are captures: so the time that the host
 // takes to launch is not counted.
 static bool time_run(struct model *model, const struct tensor_value *inputs, struct tensor_value *outputs,
@@ -286,13 +279,9 @@ static bool time_run(struct model *model, const struct tensor_value *inputs, str
 }
 
 // Step by step, so gaps between short kernels count: those of the graph are smaller.
-static bool profile(struct model *model, const struct tensor_value *inputs, struct tensor_value *outputs,
-                    double *ret_seconds, struct error *error)
+static bool launch_timed(struct cuda_model *m, double *ret_seconds, struct error *error)
 {
-    struct cuda_model *m = (struct cuda_model *)model;
-    struct cuda_backend *b = (struct cuda_backend *)model->backend;
-    if (!upload_inputs(m, inputs, error))
-        return false;
+    struct cuda_backend *b = (struct cuda_backend *)m->base.backend;
     for (size_t first = 0; first < m->n_steps; first += GPU_MOMENTS - 1) {
         size_t n = m->n_steps - first < GPU_MOMENTS - 1 ? m->n_steps - first : GPU_MOMENTS - 1;
         b->api->note_moment(b->gpu, 0);
@@ -306,7 +295,16 @@ static bool profile(struct model *model, const struct tensor_value *inputs, stru
         for (size_t i = 0; i < n; i++)
             b->api->seconds_between(b->gpu, (int)i, (int)i + 1, &ret_seconds[m->steps[first + i].number]);
     }
-    return download_outputs(m, outputs, error);
+    return true;
+}
+
+static bool run(struct model *model, const struct workers *workers, const struct tensor_value *inputs,
+                struct tensor_value *outputs, double *ret_seconds, struct error *error)
+{
+    struct cuda_model *m = (struct cuda_model *)model;
+    return upload_inputs(m, inputs, error) &&
+           (ret_seconds ? launch_timed(m, ret_seconds, error) : launch_all(m, error)) &&
+           download_outputs(m, outputs, error);
 }
 
 static size_t own_memory(const struct backend *b)
@@ -318,7 +316,6 @@ const struct executor cuda_executor = {
     .model_bytes = sizeof(struct cuda_model),
     .prepare = prepare,
     .run = run,
-    .profile = profile,
     .time = time_run,
     .own_memory = own_memory,
     .release = release,

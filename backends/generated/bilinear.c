@@ -2,6 +2,7 @@
 // coefficients of its polynomials.
 #include "backends/generated/bilinear.h"
 
+#include "core/memory/vec.h"
 #include "core/text/text.h"
 #include <math.h>
 
@@ -19,10 +20,7 @@ static void multiply_factors(const double *points, int n, int left_out, double r
 
 static double divisor_of(const double *points, int n, int at)
 {
-    double product = 1;
-    for (int l = 0; l < n; l++)
-        product *= l == at ? 1 : points[at] - points[l];
-    return product;
+    return PRODUCT_ALL(double, int, l, n, l == at ? 1 : points[at] - points[l]);
 }
 
 void bilinear_make(int m, int r, const double *points, struct bilinear *ret_form)

@@ -14,7 +14,6 @@
 #include "core/memory/arena.h"
 #include "core/numbers/integers.h"
 #include <inttypes.h>
-#include <string.h>
 
 #define THREADS_OF_BLOCK 256
 #define MOST_BLOCKS 4096
@@ -455,10 +454,7 @@ bool kernels_from_loops(const struct step *step, const char *prelude, struct are
         return launch_shared(step, prelude, arena, ret_kernels);
     if (step->n_loops > 1 && loops_are_independent(step->n_loops, step->loops))
         return launch_side_by_side(step, prelude, arena, ret_kernels);
-    for (int i = 0; i < step->n_loops; i++)
-        if (!launch_one(&step->loops[i], prelude, arena, ret_kernels))
-            return false;
-    return true;
+    return ALL(int, i, step->n_loops, launch_one(&step->loops[i], prelude, arena, ret_kernels));
 }
 
 void kernels_add(struct generated_kernels *kernels, struct kernel_text *k, const char *prelude, struct arena *arena)

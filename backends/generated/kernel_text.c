@@ -174,11 +174,9 @@ bool kernel_add_pointer(struct kernel_text *k, struct kernel_pointer pointer, in
 // An array that is only read, and stands in memory that the kernel does not write, cannot change under it.
 static bool is_alone(const struct kernel_text *k, int pointer)
 {
-    for (int i = 0; i < k->n_pointers; i++)
-        if (i != pointer && k->pointers[i].memory == k->pointers[pointer].memory &&
-            (k->pointers[i].is_written || k->pointers[pointer].is_written))
-            return false;
-    return true;
+    return !ANY(int, i, k->n_pointers,
+                i != pointer && k->pointers[i].memory == k->pointers[pointer].memory &&
+                    (k->pointers[i].is_written || k->pointers[pointer].is_written));
 }
 
 static void add_pointers(const struct kernel_text *k, struct text *out)

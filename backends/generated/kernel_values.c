@@ -27,9 +27,8 @@ bool loop_has_wide_index(const struct loop *loop)
         places *= loop->dim[i];
     for (int i = 0; i < loop->n_operands + loop->n_results; i++) {
         const struct loop_access *a = loop_access_at(loop, i);
-        int64_t reach = 0;
-        for (int k = 0; k < loop->rank + loop->n_reduced; k++)
-            reach += (a->stride[k] < 0 ? -a->stride[k] : a->stride[k]) * loop->dim[k];
+        int64_t reach = SUM_ALL(int64_t, int, k, loop->rank + loop->n_reduced,
+                                (a->stride[k] < 0 ? -a->stride[k] : a->stride[k]) * loop->dim[k]);
         if (reach > limit)
             return true;
     }

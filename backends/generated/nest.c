@@ -4,7 +4,6 @@
 #include "backends/generated/loop_text.h"
 #include "core/memory/arena.h"
 #include <inttypes.h>
-#include <string.h>
 
 struct nest nest_of_loop(const struct loop *loop, int first, int n, char letter, struct arena *arena)
 {
@@ -40,10 +39,7 @@ static void sort_axes(struct nest *nest, int leading)
 
 static bool follow_one_another(const struct nest *nest, int outer, int inner)
 {
-    for (int a = 0; a < nest->n_accesses; a++)
-        if (nest->stride[outer][a] != nest->stride[inner][a] * nest->dim[inner])
-            return false;
-    return true;
+    return ALL(int, a, nest->n_accesses, nest->stride[outer][a] == nest->stride[inner][a] * nest->dim[inner]);
 }
 
 static void drop_single_places(struct nest *nest)
@@ -83,10 +79,7 @@ void nest_simplify(struct nest *nest, int leading)
 
 int64_t nest_places(const struct nest *nest)
 {
-    int64_t places = 1;
-    for (int i = 0; i < nest->n; i++)
-        places *= nest->dim[i];
-    return places;
+    return PRODUCT_ALL(int64_t, int, i, nest->n, nest->dim[i]);
 }
 
 // "42", or "n[3]"

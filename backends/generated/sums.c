@@ -137,10 +137,8 @@ static bool depends_on_last(const struct sums *s, expr e)
 {
     const struct expr_node *n = &s->d->nodes.items[e];
     struct operands below = expr_operands(s->d, e);
-    bool depends = n->kind == EXPR_VARIABLE && n->value == s->last;
-    for (uint32_t i = 0; i < below.n; i++)
-        depends = depends || depends_on_last(s, below.items[i]);
-    return depends;
+    return (n->kind == EXPR_VARIABLE && n->value == s->last) ||
+           ANY(uint32_t, i, below.n, depends_on_last(s, below.items[i]));
 }
 
 // Is the quotient the same along the whole row, as what else is divided comes in multiples that the row does not fill?
@@ -275,10 +273,8 @@ static void print_guard(const struct sums *s, const struct guard *g, int64_t pha
 
 static int64_t step_of_read(const struct sums *s, const struct expr_node *read)
 {
-    int64_t step = 0;
-    for (int axis = 0; axis < read->count; axis++)
-        step += stride_of(s, (int)read->value, axis) * step_of(s, s->d->indices.items[read->a + (expr)axis]);
-    return step;
+    return SUM_ALL(int64_t, int, axis, read->count,
+                   stride_of(s, (int)read->value, axis) * step_of(s, s->d->indices.items[read->a + (expr)axis]));
 }
 
 static void print_address(const struct sums *s, int number, int64_t phase)

@@ -4,7 +4,6 @@
 #include "backends/planning/plan.h"
 #include "core/text/text.h"
 #include <math.h>
-#include <stdio.h>
 
 extern const char vectors[];   // vectors.inc
 
@@ -15,38 +14,28 @@ void vector_text_begin(struct text *text, int lanes)
 
 // --- forms -----------------------------------------------------------------------------------------------------------
 
-static const struct {
-    enum scalar_function fn;
-    const char *form;   // of values a, b
-} forms[] = {
-    {FN_ADD, "%s + %s"},
-    {FN_SUB, "%s - %s"},
-    {FN_MUL, "%s * %s"},
-    {FN_DIV, "%s / %s"},
-    {FN_MAX, "NAMED(max)(%s, %s)"},
-    {FN_MIN, "NAMED(min)(%s, %s)"},
-    {FN_NEG, "-%s"},
-    {FN_RECIPROCAL, "1.0f / %s"},
-    {FN_RELU, "NAMED(relu)(%s)"},
-    {FN_SIGMOID, "NAMED(sigmoid)(%s)"},
-    {FN_TANH, "NAMED(tanh)(%s)"},
-    {FN_EXP, "NAMED(exp)(%s)"},
-    {FN_ERF, "NAMED(erf)(%s)"},
-    {FN_ABS, "NAMED(abs)(%s)"},
-    {FN_SQRT, "NAMED(sqrt)(%s)"},
+static const char *const forms[FN_COUNT] = {
+    // of values a, b; NULL: there is none
+    [FN_ADD] = "%s + %s",
+    [FN_SUB] = "%s - %s",
+    [FN_MUL] = "%s * %s",
+    [FN_DIV] = "%s / %s",
+    [FN_MAX] = "NAMED(max)(%s, %s)",
+    [FN_MIN] = "NAMED(min)(%s, %s)",
+    [FN_NEG] = "-%s",
+    [FN_RECIPROCAL] = "1.0f / %s",
+    [FN_RELU] = "NAMED(relu)(%s)",
+    [FN_SIGMOID] = "NAMED(sigmoid)(%s)",
+    [FN_TANH] = "NAMED(tanh)(%s)",
+    [FN_EXP] = "NAMED(exp)(%s)",
+    [FN_ERF] = "NAMED(erf)(%s)",
+    [FN_ABS] = "NAMED(abs)(%s)",
+    [FN_SQRT] = "NAMED(sqrt)(%s)",
 };
-
-static const char *form_of(uint8_t fn)
-{
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-        if (forms[i].fn == fn)
-            return forms[i].form;
-    return NULL;
-}
 
 bool vector_text_knows(const struct instruction *i)
 {
-    return i->kind == INSTRUCTION_CONSTANT || (i->kind == INSTRUCTION_APPLY && form_of(i->fn));
+    return i->kind == INSTRUCTION_CONSTANT || (i->kind == INSTRUCTION_APPLY && forms[i->fn]);
 }
 
 // A constant is no NaN: half of the comparisons are not needed.
@@ -64,7 +53,7 @@ static const char *form_with(const struct loop *l, const struct instruction *i, 
         *b = values[k];
         return i->fn == FN_MAX ? "NAMED(max_number)(%s, %s)" : "NAMED(min_number)(%s, %s)";
     }
-    return form_of(i->fn);
+    return forms[i->fn];
 }
 
 static void add_constant(struct text *text, double value)

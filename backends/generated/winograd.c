@@ -54,10 +54,7 @@ static bool find_forms(const struct tile_definition *d, const struct winograd_sc
         bilinear_make_strassen(&ret_forms[1]);
         return s->m == 2 && bilinear_find(1, 1, &ret_forms[0]);
     }
-    for (int axis = 0; axis < 2; axis++)
-        if (!bilinear_find(winograd_edge(d, s, axis), d->window.kernel[axis], &ret_forms[axis]))
-            return false;
-    return true;
+    return ALL(int, axis, 2, bilinear_find(winograd_edge(d, s, axis), d->window.kernel[axis], &ret_forms[axis]));
 }
 
 int winograd_places(const struct tile_definition *d, const struct winograd_schedule *s)

@@ -255,10 +255,8 @@ static bool choose_uniform_layout(const struct layout_search *s, enum layout l, 
 // Most of what is needed to rule others out.
 static bool price_uniform_layouts(struct layout_search *s, int *values)
 {
-    for (enum layout l = 0; l < LAYOUT_COUNT; l++)
-        if (choose_uniform_layout(s, l, values) && look_at(s, values) && !price_layouts(s, values))
-            return false;
-    return true;
+    return !ANY(enum layout, l, LAYOUT_COUNT,
+                choose_uniform_layout(s, l, values) && look_at(s, values) && !price_layouts(s, values));
 }
 
 struct turn {
@@ -271,8 +269,8 @@ static int compare_turns(const void *a, const void *b)
 {
     const struct turn *x = a, *y = b;
     if (x->operations != y->operations)
-        return x->operations > y->operations ? -1 : 1;
-    return x->plan != y->plan ? (x->plan > y->plan) - (x->plan < y->plan) : (x->step > y->step) - (x->step < y->step);
+        return ORDER(y->operations, x->operations);
+    return x->plan != y->plan ? ORDER(x->plan, y->plan) : ORDER(x->step, y->step);
 }
 
 // Choices that seldom gain, and take a compiler, come behind all others.

@@ -113,9 +113,7 @@ static void write_key(struct layout_search *s, const struct layout_part *part)
 
 static size_t entries_of(const struct layout_search *s, const struct layout_part *part)
 {
-    size_t entries = 1;
-    for (size_t i = 0; i < part->scope.count; i++)
-        entries *= (size_t)s->n_layouts[part->scope.items[i]];
+    size_t entries = PRODUCT_ALL(size_t, size_t, i, part->scope.count, (size_t)s->n_layouts[part->scope.items[i]]);
     return part->kind == PART_COPIES ? entries * LAYOUT_SLOTS : entries;
 }
 

@@ -95,11 +95,14 @@ struct loop_access planner_access_of_read(const struct affine_read *read, const 
     return access;
 }
 
+bool instruction_commutes(const struct instruction *i)
+{
+    return i->kind == INSTRUCTION_APPLY && (i->fn == FN_ADD || i->fn == FN_MUL || i->fn == FN_MAX || i->fn == FN_MIN);
+}
+
 void instruction_sort_operands(struct instruction *i)
 {
-    bool is_commutative =
-        i->kind == INSTRUCTION_APPLY && (i->fn == FN_ADD || i->fn == FN_MUL || i->fn == FN_MAX || i->fn == FN_MIN);
-    if (is_commutative && i->a > i->b) {
+    if (instruction_commutes(i) && i->a > i->b) {
         uint16_t a = i->a;
         i->a = i->b;
         i->b = a;

@@ -16,5 +16,6 @@ struct loop_access planner_access_of_read(const struct affine_read *read, const 
 // Appends a stage's instructions, its reads being the given values; gives the value of its result.
 uint16_t planner_append_code(struct planner *p, struct loop *loop, const struct stage_code *stage,
                              const uint16_t *reads);
+bool instruction_commutes(const struct instruction *i);
 // Operands of commutative functions in one order, so that equal work has equal text, whatever order the graph had.
 void instruction_sort_operands(struct instruction *i);

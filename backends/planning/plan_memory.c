@@ -37,10 +37,8 @@ static int compare_ranks(const void *a, const void *b)
 {
     const struct placed *x = a, *y = b;
     if (x->rank != y->rank)
-        return x->rank < y->rank ? 1 : -1;
-    if (x->bytes != y->bytes)
-        return x->bytes < y->bytes ? 1 : -1;
-    return (x->memory > y->memory) - (x->memory < y->memory);
+        return ORDER(y->rank, x->rank);
+    return x->bytes != y->bytes ? ORDER(y->bytes, x->bytes) : ORDER(x->memory, y->memory);
 }
 
 static void sort_in_order(enum order order, size_t n, struct placed *wanted)
@@ -141,10 +139,7 @@ void plan_lay_out_memory(struct plan *plan)
 
 double loop_places(const struct loop *l)
 {
-    double places = 1;
-    for (int i = 0; i < l->rank + l->n_reduced; i++)
-        places *= (double)l->dim[i];
-    return places;
+    return PRODUCT_ALL(double, int, i, l->rank + l->n_reduced, (double)l->dim[i]);
 }
 
 static double distinct_bytes(enum dtype dtype, int rank, const int64_t *dim, const int64_t *stride)
@@ -224,10 +219,9 @@ bool step_next_memory(const struct step *s, struct touched_memory *t)
         t->is_written = i >= n_read;
         if (i >= n_read + n_written)
             continue;
-        if (t->is_written)
-            t->memory = l ? l->results[i - n_read].to.memory : s->results[i - n_read].memory;
-        else
-            t->memory = l ? l->operands[i].memory : s->operands[i].memory;
+        t->memory = t->is_written ? (l ? l->results[i - n_read].to.memory : s->results[i - n_read].memory)
+                    : l           ? l->operands[i].memory
+                                  : s->operands[i].memory;
         return true;
     }
     return false;

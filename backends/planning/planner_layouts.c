@@ -15,9 +15,8 @@
 // The same places, or the same channels of other places: a part of an image, or images side by side.
 static bool hold_like_images(const struct type *a, const struct type *b)
 {
-    if (a->rank != b->rank || a->rank < 3 || a->dim[0] != b->dim[0])
-        return false;
-    return a->dim[1] == b->dim[1] || memcmp(&a->dim[2], &b->dim[2], sizeof a->dim[0] * (size_t)(a->rank - 2)) == 0;
+    return a->rank == b->rank && a->rank >= 3 && a->dim[0] == b->dim[0] &&
+           (a->dim[1] == b->dim[1] || memcmp(&a->dim[2], &b->dim[2], sizeof a->dim[0] * (size_t)(a->rank - 2)) == 0);
 }
 
 // Tensors of which one is made from the other at the same places are one set.

@@ -1,6 +1,7 @@
-// From the result back to operand 0: each step takes one pattern off the end of the expression.
+// From the result back to operand 0: each step takes a curve, or an operation, off the end of the expression.
 #include "backends/planning/postops.h"
 
+#include "backends/planning/loop_builder.h"
 #include <math.h>
 
 struct epilogue_reading {
@@ -22,173 +23,129 @@ static bool is_constant(const struct loop *l, uint16_t value, float *ret_value)
     return true;
 }
 
-static bool is_close(const struct loop *l, uint16_t value, double wanted)
-{
-    float constant;
-    return is_constant(l, value, &constant) && fabs((double)constant - wanted) <= 1e-6 * fabs(wanted);
-}
-
 static const struct instruction *application_of(const struct loop *l, uint16_t value, enum scalar_function fn)
 {
     const struct instruction *i = instruction_of(l, value);
     return i && i->kind == INSTRUCTION_APPLY && i->fn == fn ? i : NULL;
 }
 
-// fn(constant, x) or fn(x, constant), for commutative functions.
-static bool is_with_constant(const struct loop *l, uint16_t value, enum scalar_function fn, float *ret_constant,
-                             uint16_t *ret_x)
-{
-    const struct instruction *i = application_of(l, value, fn);
-    if (!i)
-        return false;
-    if (is_constant(l, i->a, ret_constant)) {
-        *ret_x = i->b;
-        return true;
-    }
-    *ret_x = i->a;
-    return is_constant(l, i->b, ret_constant);
-}
+// --- curves ----------------------------------------------------------------------------------------------------------
 
-static bool is_times(const struct loop *l, uint16_t value, double factor, uint16_t *ret_x)
-{
-    float constant;
-    return is_with_constant(l, value, FN_MUL, &constant, ret_x) && fabs((double)constant - factor) < 1e-6;
-}
+// Terms of a curve, each function before its operands: functions, then one of these.
+enum {
+    INPUT = FN_COUNT,
+    ALPHA,   // from here on constants; parameters first
+    BETA,
+    INVERSE_OF_ALPHA,
+    OPPOSITE_OF_BETA,
+    ZERO,
+    HALF,
+    ONE,
+    SIX,
+    ROOT_OF_HALF,
+    ROOT_OF_2_BY_PI,
+    BEND_OF_GELU,
+};
+static const double numbers[] = {[ZERO] = 0,
+                                 [HALF] = 0.5,
+                                 [ONE] = 1,
+                                 [SIX] = 6,
+                                 [ROOT_OF_HALF] = 0.70710678118654752440,
+                                 [ROOT_OF_2_BY_PI] = 0.79788456080286535588,
+                                 [BEND_OF_GELU] = 0.044715};
 
-// --- patterns: each gives the value before it and what it is ---------------------------------------------------------
+// The longest come first, as they are made of others.
+static const struct curve {
+    enum postop_kind kind;
+    float alpha;   // where no term gives it
+    uint8_t terms[20];
+} curves[] = {
+    {POSTOP_GELU_ERF, 0, {FN_MUL, FN_MUL, HALF, INPUT, FN_ADD, ONE, FN_ERF, FN_MUL, ROOT_OF_HALF, INPUT}},
+    {POSTOP_GELU_TANH,
+     0,
+     {FN_MUL, FN_MUL, HALF, INPUT, FN_ADD, ONE, FN_TANH, FN_MUL, ROOT_OF_2_BY_PI, FN_ADD, INPUT, FN_MUL, BEND_OF_GELU,
+      FN_MUL, INPUT, FN_MUL, INPUT, INPUT}},
+    {POSTOP_SILU, 0, {FN_MUL, FN_SIGMOID, INPUT, INPUT}},
+    {POSTOP_HARDSWISH, 0, {FN_MUL, FN_MAX, ZERO, FN_MIN, ONE, FN_ADD, HALF, FN_DIV, INPUT, SIX, INPUT}},
+    {POSTOP_HARDSWISH, 0, {FN_MUL, FN_MIN, ONE, FN_MAX, ZERO, FN_ADD, HALF, FN_DIV, INPUT, SIX, INPUT}},
+    {POSTOP_CLIP, 0, {FN_MAX, ALPHA, FN_MIN, BETA, INPUT}},
+    {POSTOP_CLIP, 0, {FN_MIN, BETA, FN_MAX, ALPHA, INPUT}},
+    {POSTOP_LINEAR, 1, {FN_ADD, BETA, INPUT}},
+    {POSTOP_LINEAR, 1, {FN_MUL, ALPHA, INPUT}},
+    {POSTOP_LINEAR, 1, {FN_SUB, INPUT, OPPOSITE_OF_BETA}},
+    {POSTOP_LINEAR, 1, {FN_DIV, INPUT, INVERSE_OF_ALPHA}},
+    {POSTOP_LINEAR, -1, {FN_NEG, INPUT}},
+    {POSTOP_RELU, 0, {FN_RELU, INPUT}},
+    {POSTOP_SIGMOID, 0, {FN_SIGMOID, INPUT}},
+    {POSTOP_TANH, 0, {FN_TANH, INPUT}},
+    {POSTOP_ABS, 0, {FN_ABS, INPUT}},
+    {POSTOP_SQRT, 0, {FN_SQRT, INPUT}},
+    {POSTOP_EXP, 0, {FN_EXP, INPUT}},
+};
 
-// factor * x times constant + y, in either order.
-static bool has_factors(const struct loop *l, const struct instruction *product, double factor, uint16_t *ret_x,
-                        float *ret_constant, uint16_t *ret_y)
-{
-    return (is_times(l, product->a, factor, ret_x) && is_with_constant(l, product->b, FN_ADD, ret_constant, ret_y)) ||
-           (is_times(l, product->b, factor, ret_x) && is_with_constant(l, product->a, FN_ADD, ret_constant, ret_y));
-}
+struct matching {
+    const struct loop *loop;
+    bool has_input;
+    uint16_t input;
+    float alpha, beta;
+};
 
-// The other one of two operands, where one is x.
-static bool has_operand(const struct instruction *i, uint16_t x, uint16_t *ret_other)
+// Numbers that floats have are met exactly, others to six digits.
+static bool match_constant(struct matching *m, float constant, uint8_t term)
 {
-    *ret_other = i->a == x ? i->b : i->a;
-    return i->a == x || i->b == x;
-}
-
-// (1/2 x) * (erf(sqrt(1/2) x) + 1)
-static bool is_gelu(const struct loop *l, uint16_t value, struct postop *ret_op, uint16_t *ret_x)
-{
-    const struct instruction *product = application_of(l, value, FN_MUL);
-    float one;
-    uint16_t bend, x, y, inner;
-    if (!product || !has_factors(l, product, 0.5, &x, &one, &bend) || one != 1)
-        return false;
-    const struct instruction *erf = application_of(l, bend, FN_ERF), *tanh = application_of(l, bend, FN_TANH);
-    if (erf && is_times(l, erf->a, 0.70710678118654752440, &y) && x == y) {
-        *ret_op = (struct postop){.kind = POSTOP_GELU_ERF};
-    } else if (tanh && is_times(l, tanh->a, 0.79788456080286535588, &inner)) {
-        const struct instruction *sum = application_of(l, inner, FN_ADD);
-        uint16_t bent, cube, squared;
-        if (!sum || !has_operand(sum, x, &bent) || !is_times(l, bent, 0.044715, &cube))
-            return false;
-        const struct instruction *outer = application_of(l, cube, FN_MUL);
-        if (!outer || !has_operand(outer, x, &squared))
-            return false;
-        const struct instruction *square = application_of(l, squared, FN_MUL);
-        if (!square || square->a != x || square->b != x)
-            return false;
-        *ret_op = (struct postop){.kind = POSTOP_GELU_TANH};
-    } else {
-        return false;
-    }
-    *ret_x = x;
-    return true;
-}
-
-static bool is_silu(const struct loop *l, uint16_t value, struct postop *ret_op, uint16_t *ret_x)
-{
-    const struct instruction *product = application_of(l, value, FN_MUL);
-    for (int k = 0; product && k < 2; k++) {
-        uint16_t x = k ? product->b : product->a, other = k ? product->a : product->b;
-        const struct instruction *sigmoid = application_of(l, other, FN_SIGMOID);
-        if (sigmoid && sigmoid->a == x) {
-            *ret_x = x;
-            *ret_op = (struct postop){.kind = POSTOP_SILU};
-            return true;
-        }
-    }
-    return false;
-}
-
-// max(min(x, high), low) or min(max(x, low), high)
-static bool is_clip(const struct loop *l, uint16_t value, struct postop *ret_op, uint16_t *ret_x)
-{
-    float low, high;
-    uint16_t inner;
-    bool is_found =
-        (is_with_constant(l, value, FN_MAX, &low, &inner) && is_with_constant(l, inner, FN_MIN, &high, ret_x)) ||
-        (is_with_constant(l, value, FN_MIN, &high, &inner) && is_with_constant(l, inner, FN_MAX, &low, ret_x));
-    if (is_found)
-        *ret_op = (struct postop){.kind = POSTOP_CLIP, .alpha = low, .beta = high};
-    return is_found && low <= high;
-}
-
-// x * clip(x / 6 + 1/2, 0, 1)
-static bool is_hardswish(const struct loop *l, uint16_t value, struct postop *ret_op, uint16_t *ret_x)
-{
-    const struct instruction *product = application_of(l, value, FN_MUL);
-    struct postop clip;
-    uint16_t sum, sixth;
-    float half;
-    bool is_second = product && is_clip(l, product->b, &clip, &sum);
-    if (!product || (!is_second && !is_clip(l, product->a, &clip, &sum)) || clip.alpha != 0 || clip.beta != 1 ||
-        !is_with_constant(l, sum, FN_ADD, &half, &sixth) || half != 0.5f)
-        return false;
-    const struct instruction *quotient = application_of(l, sixth, FN_DIV);
-    uint16_t x = is_second ? product->a : product->b;
-    if (!quotient || quotient->a != x || !is_close(l, quotient->b, 6))
-        return false;
-    *ret_x = x;
-    *ret_op = (struct postop){.kind = POSTOP_HARDSWISH};
-    return true;
-}
-
-static bool is_linear(const struct loop *l, uint16_t value, struct postop *ret_op, uint16_t *ret_x)
-{
-    float constant;
-    const struct instruction *i = instruction_of(l, value);
-    *ret_op = (struct postop){.kind = POSTOP_LINEAR, .alpha = 1};
-    if (is_with_constant(l, value, FN_ADD, &ret_op->beta, ret_x) ||
-        is_with_constant(l, value, FN_MUL, &ret_op->alpha, ret_x))
-        return true;
-    ret_op->beta = 0;
-    if (!i || i->kind != INSTRUCTION_APPLY || (i->fn != FN_SUB && i->fn != FN_DIV && i->fn != FN_NEG))
-        return false;
-    *ret_x = i->a;
-    if (i->fn == FN_NEG) {
-        ret_op->alpha = -1;
-        return true;
-    }
-    if (!is_constant(l, i->b, &constant))
-        return false;
-    if (i->fn == FN_SUB)
-        ret_op->beta = -constant;
+    if (term == ALPHA || term == INVERSE_OF_ALPHA)
+        m->alpha = term == ALPHA ? constant : 1 / constant;
+    else if (term == BETA || term == OPPOSITE_OF_BETA)
+        m->beta = term == BETA ? constant : -constant;
     else
-        ret_op->alpha = 1 / constant;
+        return fabs((double)constant - numbers[term]) <= ((double)(float)numbers[term] == numbers[term] ? 0 : 1e-6);
     return true;
+}
+
+// The terms behind those that the value has; NULL: it is something else.
+static const uint8_t *match(struct matching *m, uint16_t value, const uint8_t *terms);
+
+static const uint8_t *match_both(struct matching *m, uint16_t first, uint16_t second, const uint8_t *terms)
+{
+    const uint8_t *rest = match(m, first, terms);
+    return rest ? match(m, second, rest) : NULL;
+}
+
+static const uint8_t *match_function(struct matching *m, uint16_t value, const uint8_t *terms)
+{
+    const struct instruction *i = application_of(m->loop, value, (enum scalar_function)terms[0]);
+    struct matching before = *m;
+    if (!i || function_arity((enum scalar_function)terms[0]) == 1)
+        return i ? match(m, i->a, terms + 1) : NULL;
+    const uint8_t *rest = match_both(m, i->a, i->b, terms + 1);
+    if (rest || !instruction_commutes(i))
+        return rest;
+    *m = before;
+    return match_both(m, i->b, i->a, terms + 1);
+}
+
+static const uint8_t *match(struct matching *m, uint16_t value, const uint8_t *terms)
+{
+    float constant;
+    if (terms[0] < INPUT)
+        return match_function(m, value, terms);
+    if (terms[0] != INPUT)
+        return is_constant(m->loop, value, &constant) && match_constant(m, constant, terms[0]) ? terms + 1 : NULL;
+    bool is_input = !m->has_input || m->input == value;
+    m->has_input = true;
+    m->input = value;
+    return is_input ? terms + 1 : NULL;
 }
 
 static bool is_curve(const struct loop *l, uint16_t value, struct postop *ret_op, uint16_t *ret_x)
 {
-    static const struct {
-        enum scalar_function fn;
-        enum postop_kind kind;
-    } curves[] = {{FN_RELU, POSTOP_RELU}, {FN_SIGMOID, POSTOP_SIGMOID}, {FN_TANH, POSTOP_TANH},
-                  {FN_ABS, POSTOP_ABS},   {FN_SQRT, POSTOP_SQRT},       {FN_EXP, POSTOP_EXP}};
     for (size_t i = 0; i < sizeof curves / sizeof *curves; i++) {
-        const struct instruction *at = application_of(l, value, curves[i].fn);
-        if (at) {
-            *ret_op = (struct postop){.kind = curves[i].kind};
-            *ret_x = at->a;
-            return true;
-        }
+        struct matching m = {.loop = l, .alpha = curves[i].alpha};
+        if (!match(&m, value, curves[i].terms) || (curves[i].kind == POSTOP_CLIP && !(m.alpha <= m.beta)))
+            continue;
+        *ret_op = (struct postop){.kind = curves[i].kind, .alpha = m.alpha, .beta = m.beta};
+        *ret_x = m.input;
+        return true;
     }
     return false;
 }
@@ -251,24 +208,16 @@ static bool is_with_operand(const struct epilogue_reading *r, uint16_t value, st
 
 // --- the chain -------------------------------------------------------------------------------------------------------
 
-static bool take_last(const struct epilogue_reading *r, uint16_t value, struct postop *ret_op, uint16_t *ret_x)
-{
-    const struct loop *l = r->loop;
-    return is_gelu(l, value, ret_op, ret_x) || is_silu(l, value, ret_op, ret_x) ||
-           is_hardswish(l, value, ret_op, ret_x) || is_clip(l, value, ret_op, ret_x) ||
-           is_linear(l, value, ret_op, ret_x) || is_curve(l, value, ret_op, ret_x) ||
-           is_with_operand(r, value, ret_op, ret_x);
-}
-
 bool postops_from_epilogue(const struct loop *epilogue, int channel_axis, struct postops *ret_ops)
 {
     struct postops reversed = {.n = 0};
     struct epilogue_reading r = {epilogue, channel_axis};
     uint16_t value = epilogue->results[0].value;
     while (value != 0) {
-        if (reversed.n == POSTOPS_MAX || !take_last(&r, value, &reversed.items[reversed.n], &value))
+        struct postop *op = &reversed.items[reversed.n];
+        if (reversed.n++ == POSTOPS_MAX ||
+            !(is_curve(epilogue, value, op, &value) || is_with_operand(&r, value, op, &value)))
             return false;
-        reversed.n++;
     }
     ret_ops->n = reversed.n;
     ret_ops->channel_axis = channel_axis;

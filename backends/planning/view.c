@@ -95,9 +95,8 @@ struct view view_dense(memory_id memory, const struct type *type, enum layout la
 
 bool view_stands_like(const struct view *a, const struct view *b)
 {
-    if (a->block != b->block || a->block_axis != b->block_axis)
-        return false;
-    return ALL(int, i, a->rank, a->dim[i] == 1 || a->stride[i] == b->stride[i]);
+    return a->block == b->block && a->block_axis == b->block_axis &&
+           ALL(int, i, a->rank, a->dim[i] == 1 || a->stride[i] == b->stride[i]);
 }
 
 bool view_has_layout(const struct view *v, enum layout layout)
@@ -139,10 +138,7 @@ bool view_is_part(const struct view *v, enum layout layout)
 
 int64_t view_elements(const struct view *v)
 {
-    int64_t elements = 1;
-    for (int i = 0; i < v->rank; i++)
-        elements *= v->dim[i];
-    return elements;
+    return PRODUCT_ALL(int64_t, int, i, v->rank, v->dim[i]);
 }
 
 // Axes that follow one another in memory as if they were one are merged: `to` gets these.

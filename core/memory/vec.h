@@ -19,6 +19,8 @@ void vec_grow(void *items_address, size_t *capacity, size_t item_size, size_t at
 #define vec_pop(v) ((v)->items[--(v)->count])
 #define vec_last(v) ((v)->items[(v)->count - 1])
 #define vec_clear(v) ((void)((v)->count = 0))
+// What qsort is to be told: does x go before y?
+#define ORDER(x, y) (((x) > (y)) - ((x) < (y)))
 // By qsort, which may not be given NULL: an empty vec has no items.
 #define vec_sort(v, compare) ((v)->count > 1 ? qsort((v)->items, (v)->count, sizeof *(v)->items, (compare)) : (void)0)
 #define vec_free(v)                                                                                                    \
@@ -54,3 +56,40 @@ void vec_keeper_free(struct vec_keeper *keeper);
             i##_count += (__VA_ARGS__) ? 1 : 0;                                                                        \
         i##_count;                                                                                                     \
     })
+// What an expression of i adds up to, or multiplies to.
+#define SUM_ALL(R, T, i, n, ...)                                                                                       \
+    __extension__({                                                                                                    \
+        R i##_sum = 0;                                                                                                 \
+        for (T i = 0; i < (n); i++)                                                                                    \
+            i##_sum += (__VA_ARGS__);                                                                                  \
+        i##_sum;                                                                                                       \
+    })
+#define PRODUCT_ALL(R, T, i, n, ...)                                                                                   \
+    __extension__({                                                                                                    \
+        R i##_product = 1;                                                                                             \
+        for (T i = 0; i < (n); i++)                                                                                    \
+            i##_product *= (__VA_ARGS__);                                                                              \
+        i##_product;                                                                                                   \
+    })
+// The first item x of which it is so; NULL: there is none.
+#define FIND(array, n, x, ...)                                                                                         \
+    __extension__({                                                                                                    \
+        __typeof__(*(array)) *x = NULL, *x##_found = NULL;                                                             \
+        for (size_t x##_i = 0; x##_i < (size_t)(n) && !x##_found; x##_i++) {                                           \
+            x = &(array)[x##_i];                                                                                       \
+            x##_found = (__VA_ARGS__) ? x : NULL;                                                                      \
+        }                                                                                                              \
+        x##_found;                                                                                                     \
+    })
+#define vec_find(v, x, ...) FIND((v)->items, (v)->count, x, __VA_ARGS__)
+// Keeps the items x of which it is so, in their order.
+#define vec_keep(v, x, ...)                                                                                            \
+    do {                                                                                                               \
+        size_t x##_kept = 0;                                                                                           \
+        for (size_t x##_i = 0; x##_i < (v)->count; x##_i++) {                                                          \
+            __typeof__(*(v)->items) *x = &(v)->items[x##_i];                                                           \
+            if (__VA_ARGS__)                                                                                           \
+                (v)->items[x##_kept++] = *x;                                                                           \
+        }                                                                                                              \
+        (v)->count = x##_kept;                                                                                         \
+    } while (0)

@@ -11,7 +11,6 @@
 #include "graph/text.h"
 #include "optimizer/compiled/compiled_file.h"
 #include "optimizer/compiled/folded_graph.h"
-#include <string.h>
 
 struct compiling {
     const struct compile_request *request;

@@ -44,10 +44,7 @@ static const void *find_packed(void *context, size_t index, const struct packing
 
 static const struct stored_weight *find_any_form(const struct compiled_model *m, size_t index)
 {
-    for (size_t i = 0; i < m->stored.count; i++)
-        if (m->stored.items[i].index == index)
-            return &m->stored.items[i];
-    return NULL;
+    return vec_find(&m->stored, x, x->index == index);
 }
 
 // A weight of which there is no form but packed ones.
@@ -302,9 +299,7 @@ bool compiled_model_is_at(const char *path)
 {
     struct file_map map FREED_BY(file_map_close) = {0};
     struct error ignored;
-    if (!file_map_open(&map, path, &ignored))
-        return false;
-    return compiled_frame_is_at(map.bytes, map.size);
+    return file_map_open(&map, path, &ignored) && compiled_frame_is_at(map.bytes, map.size);
 }
 
 bool compiled_model_read(struct compiled_model *ret_model, const char *path, const void *bytes, size_t size,

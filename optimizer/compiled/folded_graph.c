@@ -6,7 +6,6 @@
 #include "core/memory/memory.h"
 #include "graph/extract.h"
 #include "graph/graph_whole.h"
-#include <string.h>
 
 // --- which nodes are computed ----------------------------------------------------------------------------------------
 

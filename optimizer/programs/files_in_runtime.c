@@ -7,7 +7,6 @@
 #include "core/text/text.h"
 #include "optimizer/runtime/runtime.h"
 #include <stdio.h>
-#include <string.h>
 
 enum { LOADS = 7 };
 

@@ -324,10 +324,7 @@ static void print_types(const struct type *a, const struct type *b)
 
 static const struct imported_value *find_input(const struct loaded_model *m, const char *name)
 {
-    for (size_t i = 0; i < m->n_inputs; i++)
-        if (strcmp(m->inputs[i].name, name) == 0)
-            return &m->inputs[i];
-    return NULL;
+    return FIND(m->inputs, m->n_inputs, x, strcmp(x->name, name) == 0);
 }
 
 // Models with other inputs are run on other numbers.

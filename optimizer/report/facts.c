@@ -5,6 +5,7 @@
 #include "core/text/text.h"
 #include <assert.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -345,25 +346,14 @@ void facts_print_text(struct text *out, const struct facts *f, bool is_explained
 
 void html_add_escaped(struct text *out, const char *text)
 {
+    static const char *const entities[UCHAR_MAX + 1] = {
+        ['<'] = "&lt;", ['>'] = "&gt;", ['&'] = "&amp;", ['"'] = "&quot;"};
     TEXT(shown);
     text_add_shown(&shown, text);
-    for (const char *chars = shown.chars ? shown.chars : ""; *chars; chars++)
-        switch (*chars) {
-        case '<':
-            text_add(out, "&lt;");
-            break;
-        case '>':
-            text_add(out, "&gt;");
-            break;
-        case '&':
-            text_add(out, "&amp;");
-            break;
-        case '"':
-            text_add(out, "&quot;");
-            break;
-        default:
-            text_add_n(out, chars, 1);
-        }
+    for (size_t i = 0; i < shown.count; i++) {
+        const char *entity = entities[(unsigned char)shown.chars[i]];
+        text_add_n(out, entity ? entity : shown.chars + i, entity ? strlen(entity) : 1);
+    }
 }
 
 static bool is_number(const struct fact *fact)

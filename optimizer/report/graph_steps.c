@@ -5,7 +5,6 @@
 #include "backends/planning/plan_text.h"
 #include "core/text/text.h"
 #include "onnx/convert/export/export_rows.h"
-#include <string.h>
 
 #define MAX_NAMES 6   // of operators in one kind
 

@@ -243,9 +243,7 @@ struct ranked {
 static int compare_ranked(const void *a, const void *b)
 {
     const struct ranked *x = a, *y = b;
-    if (x->wanted != y->wanted)
-        return x->wanted < y->wanted ? -1 : 1;
-    return (x->place > y->place) - (x->place < y->place);
+    return x->wanted != y->wanted ? ORDER(x->wanted, y->wanted) : ORDER(x->place, y->place);
 }
 
 // Boxes stand as near as possible to where each is wanted, no two boxes over each other, the layer as a whole in the

@@ -38,10 +38,7 @@ double report_estimate_error(const struct report *r, int which)
 
 size_t report_kept_nodes(const struct report *r)
 {
-    size_t sum = 0;
-    for (size_t i = 0; i < r->kept.count; i++)
-        sum += r->kept.items[i].n_nodes;
-    return sum;
+    return SUM_ALL(size_t, size_t, i, r->kept.count, r->kept.items[i].n_nodes);
 }
 
 const char *check_verdict_name(enum check_verdict verdict)

@@ -7,7 +7,6 @@
 #include "optimizer/report/report.h"
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 // --- where it was seen -----------------------------------------------------------------------------------------------
@@ -245,10 +244,8 @@ struct change {
 
 static size_t find_count(const struct node_types *types, const char *name)
 {
-    for (size_t i = 0; i < types->count; i++)
-        if (strcmp(types->items[i].name, name) == 0)
-            return types->items[i].n;
-    return 0;
+    const struct node_type *found = vec_find(types, t, strcmp(t->name, name) == 0);
+    return found ? found->n : 0;
 }
 
 static size_t distance(const struct change *c)

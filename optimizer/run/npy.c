@@ -153,9 +153,8 @@ static size_t find_elements(const uint8_t *bytes, size_t size, size_t *ret_heade
 
 static bool has_type(const struct header *h, const struct type *type)
 {
-    if (strcmp(h->description, description_of(type->dtype)) != 0 || h->rank != type->rank)
-        return false;
-    return h->rank == 0 || memcmp(h->dim, type->dim, (size_t)h->rank * sizeof *h->dim) == 0;
+    return strcmp(h->description, description_of(type->dtype)) == 0 && h->rank == type->rank &&
+           (h->rank == 0 || memcmp(h->dim, type->dim, (size_t)h->rank * sizeof *h->dim) == 0);
 }
 
 static void add_type(struct text *out, const char *description, int rank, const int64_t *dim)

@@ -107,10 +107,8 @@ static double squared(double x)
 // The square of the difference that the rest make together, if each errs in its own way.
 static double expected_square(const struct judging *j)
 {
-    double squares = 0;
-    for (size_t i = 0; i < j->suspects.count; i++)
-        squares += j->suspects.items[i].is_chosen ? 0 : squared(j->suspects.items[i].difference);
-    return squares;
+    return SUM_ALL(double, size_t, i, j->suspects.count,
+                   j->suspects.items[i].is_chosen ? 0 : squared(j->suspects.items[i].difference));
 }
 
 // All together differ by so much: what those that were tried do not explain is shared out by errors.
@@ -172,10 +170,7 @@ static void choose_worst(struct judging *j)
 
 static struct suspect *find_untried(struct judging *j)
 {
-    for (size_t i = 0; i < j->suspects.count; i++)
-        if (j->suspects.items[i].is_chosen && !j->suspects.items[i].is_tried && !j->suspects.items[i].is_back)
-            return &j->suspects.items[i];
-    return NULL;
+    return vec_find(&j->suspects, x, x->is_chosen && !x->is_tried && !x->is_back);
 }
 
 // Suspects that are to go are tried, while there is time, until each of them is known.

@@ -179,9 +179,8 @@ static bool is_within(const struct profile_request *r, const int64_t *binding, s
 // worth.
 static struct run_size moderate_size(const struct imported_model *m)
 {
-    double bytes = 0;
-    for (size_t i = 0; i < m->weights.count; i++)
-        bytes += RUNS_OF_WEIGHTS * (double)type_bytes(&m->weights.items[i].type);
+    double bytes =
+        SUM_ALL(double, size_t, i, m->weights.count, RUNS_OF_WEIGHTS *(double)type_bytes(&m->weights.items[i].type));
     bytes = fmax(bytes, BYTES_OF_SMALL_MODELS);
     return (struct run_size){bytes, OPERATIONS_OF_BYTE * bytes};
 }

@@ -14,10 +14,7 @@ static bool record(const struct reference *r, struct model *m, const struct grap
 
 static bool tells_more(const output_comparisons *more, const output_comparisons *all)
 {
-    for (size_t i = 0; i < more->count; i++)
-        if (more->items[i].is_trustworthy && !all->items[i].is_trustworthy)
-            return true;
-    return false;
+    return ANY(size_t, i, more->count, more->items[i].is_trustworthy && !all->items[i].is_trustworthy);
 }
 
 bool reference_record(struct reference *r, struct model *m, const struct graph *g, struct error *error)

@@ -6,7 +6,6 @@
 #include "core/memory/hash.h"
 #include "core/memory/union_find.h"
 #include "graph/graph_whole.h"
-#include <string.h>
 
 // --- what is the same ------------------------------------------------------------------------------------------------
 

@@ -1,14 +1,51 @@
 // Entries of both sides of a match, from pseudo-random leaves over the prime field, without storing a tensor.
 #include "optimizer/search/translation_validation.h"
 
+#include "core/memory/arena.h"
 #include "core/numbers/random.h"
+#include "graph/compose.h"
 #include "graph/field_entries.h"
 #include "optimizer/limits.def"
-#include "optimizer/search/exact_application.h"
 
 #define KEY 0x7461736f
 #define MAX_WORDS ((size_t)1 << 20)
 #define ENTRIES 4   // of every output
+
+// --- applications that keep every bit --------------------------------------------------------------------------------
+// Both sides are composed in one pool, where equal expressions are one scope.
+
+static struct type type_of_variable(const struct match *m, const struct graph *instance, uint32_t variable)
+{
+    bool is_read = m->variables[variable] != NO_TENSOR;
+    return is_read ? *graph_type(instance, m->variables[variable]) : (struct type){.dtype = DTYPE_F32};
+}
+
+static bool are_one_scope(struct composition *c, const int *tensors, uint32_t n, const tensor_id *old,
+                          const tensor_id *new)
+{
+    return ALL(uint32_t, i, n, composition_scope_of(c, tensors[old[i]]) == composition_scope_of(c, tensors[new[i]]));
+}
+
+// Do the tensors `old` and `new` have one normal form, each of the rule's outputs? A graph's leaf number k is the
+// rule's variable k. The normal form keeps every value to the last bit (expressions/composition/pool.h), also what is
+// no number: so yes is an argument; no is none.
+static bool keeps_every_bit(const struct match *m, struct graph *instance, const tensor_id *old, const tensor_id *new,
+                            struct arena *scratch)
+{
+    struct type types[MAX_RULE_VARIABLES];
+    struct composition c FREED_BY(composition_free);
+    int *tensors = arena_array(scratch, int, instance->tensors.count + 1);
+    for (uint32_t v = 0; v < m->rule->pattern.n_variables; v++)
+        types[v] = type_of_variable(m, instance, v);
+    for (uint32_t i = 0; i < m->rule->n_outputs; i++) {
+        vec_push(&instance->outputs, old[i]);
+        vec_push(&instance->outputs, new[i]);
+    }
+    composition_init(&c, scratch, (int)m->rule->pattern.n_variables, types);
+    return graph_compose(instance, &c, tensors) && are_one_scope(&c, tensors, m->rule->n_outputs, old, new);
+}
+
+// --- the validator ---------------------------------------------------------------------------------------------------
 
 void validator_init(struct validator *v)
 {

@@ -27,7 +27,7 @@ struct validator {
     struct memo memo;
     struct spelling words;
     const struct sizes *sizes;   // of the model's symbols; NULL: it has none
-    bool is_strict;              // only what keeps every bit is equal (exact_application.h)
+    bool is_strict;              // only what keeps every bit is equal
     uint64_t checked, repeated, too_costly, not_general;
 };
 void validator_init(struct validator *v);

@@ -7,7 +7,6 @@
 #include "backends/costs/layout_policy.h"
 #include "backends/costs/plan_choices.h"
 #include "backends/costs/step_cost.h"
-#include "backends/costs/step_key.h"
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/cpu_internal.h"
 #include "backends/generated/chains/chain.h"

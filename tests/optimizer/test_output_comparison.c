@@ -80,7 +80,7 @@ static bool wants_end(void *context)
 static const struct interrupt_listener interruption = {wants_end, NULL};
 static int n_runs, n_runs_before_end;
 static bool run_on_paper(struct model *m, const struct workers *workers, const struct tensor_value *inputs,
-                         struct tensor_value *outputs, struct error *error)
+                         struct tensor_value *outputs, double *ret_seconds, struct error *error)
 {
     if (++n_runs == n_runs_before_end)
         interrupt_listen(&interruption);

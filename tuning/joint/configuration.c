@@ -1,7 +1,7 @@
 // Settings are sorted, so that two configurations are compared, and one is looked through, from front to back.
 #include "tuning/joint/configuration.h"
 
-#include <string.h>
+#include "core/memory/hash.h"
 
 void configuration_free(struct configuration *c)
 {
@@ -43,9 +43,7 @@ const struct setting *configuration_find(const struct configuration *c, uint64_t
 static int compare_nodes(const void *a, const void *b)
 {
     const struct pass_node *x = a, *y = b;
-    if (x->fingerprint != y->fingerprint)
-        return x->fingerprint < y->fingerprint ? -1 : 1;
-    return (x->n_values > y->n_values) - (x->n_values < y->n_values);
+    return x->fingerprint != y->fingerprint ? ORDER(x->fingerprint, y->fingerprint) : ORDER(x->n_values, y->n_values);
 }
 
 static uint32_t infer_value(const struct configuration *c, const struct pass_node *node, recall_value_fn *recall,
@@ -99,9 +97,8 @@ bool configuration_can_change(const struct configuration *c)
 
 static double mean_weight(const struct configuration *c)
 {
-    double sum = 0;
-    for (size_t i = 0; i < c->settings.count; i++)
-        sum += is_changeable(&c->settings.items[i]) ? c->settings.items[i].node.weight : 0;
+    double sum = SUM_ALL(double, size_t, i, c->settings.count,
+                         is_changeable(&c->settings.items[i]) ? c->settings.items[i].node.weight : 0);
     return sum > 0 ? sum / (double)count_changeable(c) : 1;
 }
 
@@ -112,10 +109,7 @@ static double chance_of(const struct setting *s, double mean)
 
 static double sum_of_chances(const struct configuration *c, double mean)
 {
-    double sum = 0;
-    for (size_t i = 0; i < c->settings.count; i++)
-        sum += chance_of(&c->settings.items[i], mean);
-    return sum;
+    return SUM_ALL(double, size_t, i, c->settings.count, chance_of(&c->settings.items[i], mean));
 }
 
 // By half alike, by half by weight. SIZE_MAX: there is none.
@@ -150,4 +144,35 @@ void configuration_cross(struct configuration *c, const struct configuration *ot
         if (of_other && of_other->value < s->node.n_values && random_unit(random) < probability)
             s->value = of_other->value;
     }
+}
+
+// --- of all passes ---------------------------------------------------------------------------------------------------
+
+void joint_candidate_free(struct joint_candidate *c)
+{
+    for (size_t i = 0; i < MOST_PASSES; i++)
+        configuration_free(&c->of[i]);
+}
+
+void joint_candidate_copy(struct joint_candidate *to, const struct joint_candidate *from)
+{
+    for (size_t i = 0; i < MOST_PASSES; i++)
+        configuration_copy(&to->of[i], &from->of[i]);
+    to->cost = from->cost;
+}
+
+bool joint_candidate_equal(const struct joint_candidate *a, const struct joint_candidate *b)
+{
+    return ALL(size_t, i, MOST_PASSES, configuration_equal(&a->of[i], &b->of[i]));
+}
+
+uint64_t joint_candidate_hash(const struct joint_candidate *c, size_t last_pass)
+{
+    uint64_t hash = last_pass;
+    for (size_t pass = 0; pass <= last_pass; pass++)
+        for (size_t i = 0; i < c->of[pass].settings.count; i++) {
+            const struct setting *s = &c->of[pass].settings.items[i];
+            hash = hash_mix(hash, hash_mix(s->node.fingerprint ^ pass, s->value));
+        }
+    return hash;
 }

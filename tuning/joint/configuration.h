@@ -4,6 +4,7 @@
 #pragma once
 #include "core/memory/vec.h"
 #include "core/numbers/random.h"
+#include "tuning/joint/pass_schedule.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -37,3 +38,15 @@ void configuration_mutate(struct configuration *c, double probability, struct ra
 // Each setting that both have becomes that of the other one with this probability.
 void configuration_cross(struct configuration *c, const struct configuration *other, double probability,
                          struct random *random);
+
+// A point of the joint space of all passes: of each pass its configuration, and what the whole takes. Unused passes
+// have empty configurations.
+struct joint_candidate {
+    struct configuration of[MOST_PASSES];
+    double cost;
+};
+void joint_candidate_free(struct joint_candidate *c);
+void joint_candidate_copy(struct joint_candidate *to,
+                          const struct joint_candidate *from);                      // `to` is one already, or zero
+uint64_t joint_candidate_hash(const struct joint_candidate *c, size_t last_pass);   // of passes up to that one
+bool joint_candidate_equal(const struct joint_candidate *a, const struct joint_candidate *b);   // whatever they take

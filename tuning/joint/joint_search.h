@@ -10,7 +10,7 @@
 // A pass without nodes of its own is worked on instead: it makes the best candidate cost less, whatever the
 // configuration (schedules of kernels).
 #pragma once
-#include "tuning/joint/joint_candidate.h"
+#include "tuning/joint/configuration.h"
 
 struct joint_problem {
     void *context;

@@ -3,6 +3,7 @@
 
 #include "core/formats/sexp.h"
 #include "core/memory/arena.h"
+#include "core/memory/vec.h"
 #include "core/text/error.h"
 #include <string.h>
 
@@ -60,9 +61,8 @@ bool pass_schedule_parse(struct pass_schedule *ret, const char *text, const char
     ARENA(arena);
     const struct sexp *list;
     *ret = (struct pass_schedule){0};
-    bool is_read = sexp_parse(&arena, NAME_OF_TEXT, text, strlen(text), &list, error);
-    for (size_t i = 0; is_read && i < list->count; i++)
-        is_read = read_stage(ret, &list->items[i], names, n_names, error);
+    bool is_read = sexp_parse(&arena, NAME_OF_TEXT, text, strlen(text), &list, error) &&
+                   ALL(size_t, i, list->count, read_stage(ret, &list->items[i], names, n_names, error));
     if (is_read && ret->n_stages == 0)
         is_read = error_set(error, NAME_OF_TEXT, 0, 0, "has no stage");
     return is_read;

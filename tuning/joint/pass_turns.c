@@ -1,16 +1,14 @@
 // Scores are compared only: their unit is the logarithm of a gain.
 #include "tuning/joint/pass_turns.h"
 
+#include "core/memory/vec.h"
 #include "tuning/limits.def"
 
 #include <math.h>
 
 static size_t steps_of_round(const struct tuning_stage *s)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < s->n_turns; i++)
-        n += s->turns[i].n_steps;
-    return n;
+    return SUM_ALL(size_t, size_t, i, s->n_turns, s->turns[i].n_steps);
 }
 
 void pass_turns_begin(struct pass_turns *ret, const struct tuning_stage *stage, double seconds)

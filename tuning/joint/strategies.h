@@ -12,7 +12,7 @@
 // Temperatures fall by steps, not by time: the same seed and the same costs give the same candidates.
 #pragma once
 #include "core/numbers/random.h"
-#include "tuning/joint/joint_candidate.h"
+#include "tuning/joint/configuration.h"
 
 struct strategy;
 struct strategy *strategy_new(enum strategy_kind kind, const struct joint_candidate *start, uint64_t seed);

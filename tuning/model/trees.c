@@ -3,6 +3,7 @@
 #include "tuning/model/trees.h"
 
 #include "core/memory/arena.h"
+#include "core/memory/vec.h"
 #include "tuning/limits.def"
 #include <math.h>
 #include <stdlib.h>
@@ -34,9 +35,7 @@ struct split {
 static int compare_places(const void *a, const void *b)
 {
     const struct place *x = a, *y = b;
-    if (x->feature != y->feature)
-        return x->feature < y->feature ? -1 : 1;
-    return (x->row > y->row) - (x->row < y->row);
+    return x->feature != y->feature ? ORDER(x->feature, y->feature) : ORDER(x->row, y->row);
 }
 
 static void begin(struct fitting *f, const struct observation *rows, size_t n, int n_features, struct arena *arena)

@@ -3,8 +3,7 @@
 #include "tuning/reuse/arborescence.h"
 
 #include "core/memory/arena.h"
-#include <math.h>
-#include <string.h>
+#include "core/memory/vec.h"
 
 static void fill(int *list, int n, int value)
 {
@@ -20,10 +19,7 @@ static bool pick_cheapest(int n, int root, const struct arc *arcs, size_t n_arcs
         if (a->to != root && a->from != a->to && (ret_into[a->to] == NO_ARC || a->cost < arcs[ret_into[a->to]].cost))
             ret_into[a->to] = (int)i;
     }
-    for (int v = 0; v < n; v++)
-        if (v != root && ret_into[v] == NO_ARC)
-            return false;
-    return true;
+    return !ANY(int, v, n, v != root && ret_into[v] == NO_ARC);
 }
 
 // Numbers of nodes with each cycle as one; gives how many there are. `mark` is of size n.

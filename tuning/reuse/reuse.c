@@ -5,8 +5,6 @@
 #include "core/numbers/random.h"
 #include "tuning/limits.def"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define SAMPLES 10   // of the best of b, when trials are estimated
 
@@ -72,10 +70,8 @@ static int compare_candidates(const void *x, const void *y)
     const struct reuse_schedule *a = &((const struct candidate *)x)->schedule;
     const struct reuse_schedule *b = &((const struct candidate *)y)->schedule;
     if (a->b != b->b)
-        return a->b < b->b ? -1 : 1;
-    if (a->t != b->t)
-        return a->t < b->t ? -1 : 1;
-    return (a->point > b->point) - (a->point < b->point);
+        return ORDER(a->b, b->b);
+    return a->t != b->t ? ORDER(a->t, b->t) : ORDER(a->point, b->point);
 }
 
 struct reuse_search *reuse_search_new(const struct reuse_loops *a, const struct reuse_schedule *schedules, size_t n,

@@ -4,7 +4,6 @@
 
 #include "core/memory/vec.h"
 #include <math.h>
-#include <string.h>
 
 struct paths {   // from the tree to every node
     int n;

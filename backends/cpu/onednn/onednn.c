@@ -296,13 +296,11 @@ static void make_parts(struct onednn_primitive *whole, const struct onednn_reque
 {
     size_t scratch = 0;
     int n = onednn_count_parts(r, whole->library->parts);
-    bool is_done = true;
     if (n == 1)
         return;
     whole->n_parts = n;
     whole->parts = mem_alloc_zero((size_t)n * sizeof *whole->parts);
-    for (int i = 0; is_done && i < n; i++)
-        is_done = make_part(whole, r, i, &scratch);
+    bool is_done = ALL(int, i, n, make_part(whole, r, i, &scratch));
     if (!is_done)
         free_parts(whole);
 }

@@ -209,10 +209,8 @@ static bool is_run_of(const struct packing *whole, const struct packing *own, in
     if (whole->rank != own->rank || whole->n_blocks != own->n_blocks ||
         memcmp(whole->blocks, own->blocks, (size_t)own->n_blocks * sizeof *own->blocks) != 0)
         return false;
-    for (int i = 0; i < own->rank; i++)
-        if (own->stride[i] != whole->stride[i] || (i != axis && own->padded[i] != whole->padded[i]))
-            return false;
-    return true;
+    return !ANY(int, i, own->rank,
+                own->stride[i] != whole->stride[i] || (i != axis && own->padded[i] != whole->padded[i]));
 }
 
 bool onednn_find_weights(const struct onednn_part *part, const struct packing *whole, const struct packing *own,

@@ -3,7 +3,6 @@
 
 #include "core/memory/arena.h"
 #include "core/numbers/integers.h"
-#include "expressions/affine.h"
 #include <stdlib.h>
 
 #define NEAR_PLACES 8   // entries of f32 that are read from memory at once
@@ -59,10 +58,7 @@ static bool find_sum(const struct definition *d, expr e, struct contraction *c)
         c->sum = e;
         return n->fn == FN_ADD;
     }
-    for (uint32_t i = 0; i < below.n; i++)
-        if (find_sum(d, below.items[i], c))
-            return true;
-    return false;
+    return ANY(uint32_t, i, below.n, find_sum(d, below.items[i], c));
 }
 
 static bool read_sums(const struct definition *d, struct contraction *c)

@@ -217,7 +217,6 @@ static int use_selection(struct definition_text *w, const struct expr_node *n)
 static int make_scalar(struct definition_text *w, const struct expr_node *n)
 {
     TEXT(text);
-    int name = 0;
     switch ((enum expr_kind)n->kind) {
     case EXPR_READ:
         return definition_text_read(w, n);
@@ -234,8 +233,7 @@ static int make_scalar(struct definition_text *w, const struct expr_node *n)
     default:
         kernel_add_constant(&text, n->real);
     }
-    name = new_value(w, "const ", text.chars);
-    return name;
+    return new_value(w, "const ", text.chars);
 }
 
 int definition_text_value(struct definition_text *w, expr e)

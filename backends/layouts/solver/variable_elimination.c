@@ -49,10 +49,7 @@ static void forget_scope(struct elimination *e)
 
 static double entries_of_scope(const struct elimination *e)
 {
-    double entries = 1;
-    for (size_t i = 0; i < e->scope.count; i++)
-        entries *= e->n_values[e->scope.items[i]];
-    return entries;
+    return PRODUCT_ALL(double, size_t, i, e->scope.count, e->n_values[e->scope.items[i]]);
 }
 
 double elimination_entries_of(struct elimination *e, uint32_t variable, const factor_list *some)
@@ -180,10 +177,7 @@ static void step_on(const struct elimination *e, struct combinations *w)
 
 static double sum_at(const struct combinations *w, int value)
 {
-    double sum = 0;
-    for (size_t k = 0; k < w->n_cursors; k++)
-        sum += w->cursors[k].at[w->cursors[k].strides[0] * (size_t)value];
-    return sum;
+    return SUM_ALL(double, size_t, k, w->n_cursors, w->cursors[k].at[w->cursors[k].strides[0] * (size_t)value]);
 }
 
 // `ret_best` (may be NULL): the variable's best value for each combination of the others'.

@@ -7,7 +7,6 @@
 #include "substitutions/match_index.h"
 
 #include <math.h>
-#include <string.h>
 
 // --- moving on to a better graph -------------------------------------------------------------------------------------
 
@@ -73,11 +72,7 @@ static bool move_match(const struct movement *v, struct match *m)
 
 static void move_proposals(struct whole *w, const struct movement *v)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < w->proposals.list.count; i++)
-        if (move_match(v, &w->proposals.list.items[i].match))
-            w->proposals.list.items[kept++] = w->proposals.list.items[i];
-    w->proposals.list.count = kept;
+    vec_keep(&w->proposals.list, p, move_match(v, &p->match));
 }
 
 static void add_near(node_id n, bool *near, node_list *found)

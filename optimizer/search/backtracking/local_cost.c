@@ -6,7 +6,6 @@
 #include "graph/graph_whole.h"
 #include "optimizer/search/repeated_weight.h"
 #include <math.h>
-#include <string.h>
 
 // Steps by turns: readers (bias, residual, activation), and what is read (producers that a backend may fuse into them).
 #define STEPS 5

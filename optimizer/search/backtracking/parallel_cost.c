@@ -165,17 +165,12 @@ struct turn {
 static int compare_turns(const void *a, const void *b)
 {
     const struct turn *x = a, *y = b;
-    if (x->flops != y->flops)
-        return x->flops > y->flops ? -1 : 1;
-    return (x->entry > y->entry) - (x->entry < y->entry);
+    return x->flops != y->flops ? ORDER(y->flops, x->flops) : ORDER(x->entry, y->entry);
 }
 
 static double flops_of_source(const struct batch *b, const struct match *m)
 {
-    double flops = 0;
-    for (uint32_t i = 0; i < m->rule->n_source_nodes; i++)
-        flops += graph_node_flops(b->index->graph, m->nodes[i]);
-    return flops;
+    return SUM_ALL(double, uint32_t, i, m->rule->n_source_nodes, graph_node_flops(b->index->graph, m->nodes[i]));
 }
 
 // Matches that nobody could price are priced by measuring, where there is a deadline the most work first.

@@ -398,9 +398,7 @@ bool region_graft(const struct rewritten *r, const struct site *s, struct graph 
 {
     struct graph_mark before = graph_mark(g);
     struct graft x = {r, s, g, mem_new_array(tensor_id, r->graph->tensors.count + 1), 0, ret_old, ret_new};
-    bool is_typed = region_is_at(r->region, s, g);
-    for (node_id n = 0; is_typed && n < r->graph->nodes.count; n++)
-        is_typed = graft_node(&x, n);
+    bool is_typed = region_is_at(r->region, s, g) && ALL(node_id, n, r->graph->nodes.count, graft_node(&x, n));
     for (size_t i = 0; is_typed && i < r->graph->outputs.count; i++)
         note_replacement(&x, s->tensors.items[r->region->outputs.items[i]], x.moved[r->graph->outputs.items[i]]);
     mem_free_array(x.moved, r->graph->tensors.count + 1);

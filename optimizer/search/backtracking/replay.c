@@ -77,9 +77,8 @@ static bool is_known_end(const struct reuse *u, uint32_t state)
 static bool is_allowed(const struct reuse *u, uint32_t state)
 {
     const struct state *s = &u->space->states.items[state];
-    if (s->parent == NO_STATE)
-        return true;
-    return is_allowed(u, s->parent) && whole_allows(u->space->w, &s->match, &u->space->states.items[s->parent].graph);
+    return s->parent == NO_STATE ||
+           (is_allowed(u, s->parent) && whole_allows(u->space->w, &s->match, &u->space->states.items[s->parent].graph));
 }
 
 static void replay_from(struct reuse *u, struct proposal *p)

@@ -113,9 +113,7 @@ static double bytes_of(const struct graph *g, tensor_id t)
 static double roofline_price(const struct cost_model *cost, const struct graph *g, node_id made)
 {
     const struct node *node = &g->nodes.items[made];
-    double bytes = 0;
-    for (uint32_t i = 0; i < node->n_inputs; i++)
-        bytes += bytes_of(g, graph_inputs(g, made)[i]);
+    double bytes = SUM_ALL(double, uint32_t, i, node->n_inputs, bytes_of(g, graph_inputs(g, made)[i]));
     for (uint32_t i = 0; i < node->n_outputs; i++)
         bytes += bytes_of(g, graph_output_of(g, made, i));
     return LAUNCH + bytes / BYTES_PER_SECOND + graph_node_flops(g, made) / FLOPS_PER_SECOND;

@@ -9,7 +9,6 @@
 #include "optimizer/search/saturation/extraction_problem.h"
 #include "optimizer/search/translation_validation.h"
 #include <math.h>
-#include <string.h>
 
 const struct saturation_options saturation_standard_options = {
     .exploration = {.most_nodes = 50000,
@@ -52,9 +51,8 @@ struct saturation {
 static bool is_rule_used(void *context, const struct rule *r)
 {
     const struct saturation *s = context;
-    if (s->options->is_chosen && !s->options->is_chosen[r->number])
-        return false;
-    return ALL(size_t, i, s->found->refuted.count, s->found->refuted.items[i] != r);
+    return (!s->options->is_chosen || s->options->is_chosen[r->number]) &&
+           ALL(size_t, i, s->found->refuted.count, s->found->refuted.items[i] != r);
 }
 
 static bool is_interrupted(void *context)
