@@ -149,15 +149,11 @@ bool attribute_parse(const struct attribute *attribute, const struct sexp *items
     return true;
 }
 
-static bool is_standard(const struct attribute *attribute, const struct attribute_value *value)
+bool attribute_is_standard(const struct attribute *attribute, const struct attribute_value *value)
 {
-    if (attribute->is_required)
-        return false;
-    if (attribute->kind == ATTRIBUTE_INTS)
-        return value->count == 0;
-    if (attribute->kind == ATTRIBUTE_REAL)
-        return value->ints[0] == real_to_bits(attribute->standard_real);
-    return value->ints[0] == attribute->standard;
+    int64_t standard = attribute->kind == ATTRIBUTE_REAL ? real_to_bits(attribute->standard_real) : attribute->standard;
+    return !attribute->is_required &&
+           (attribute->kind == ATTRIBUTE_INTS ? value->count == 0 : value->ints[0] == standard);
 }
 
 void call_text_print(struct text *out, const struct operator* op, int output, const struct attribute_value *attributes)
@@ -172,7 +168,7 @@ void call_text_print(struct text *out, const struct operator* op, int output, co
             attribute_print(out, &op->attributes[i], &attributes[i]);
         }
     for (int i = 0; i < n; i++) {
-        if (is_positional(&op->attributes[i]) || is_standard(&op->attributes[i], &attributes[i]))
+        if (is_positional(&op->attributes[i]) || attribute_is_standard(&op->attributes[i], &attributes[i]))
             continue;
         text_printf(out, " :%s", op->attributes[i].name);
         if (attributes[i].count)

@@ -485,12 +485,8 @@ static bool is_constant(const struct attribute_pattern *pattern)
 
 static bool is_standard(const struct attribute *attribute, const struct attribute_pattern *pattern)
 {
-    if (attribute->is_required || !is_constant(pattern))
-        return false;
-    if (attribute->kind == ATTRIBUTE_INTS)
-        return pattern->count == 0;
-    int64_t standard = attribute->kind == ATTRIBUTE_REAL ? real_to_bits(attribute->standard_real) : attribute->standard;
-    return pattern->terms[0]->value == standard;
+    int64_t first = pattern->count ? pattern->terms[0]->value : 0;
+    return is_constant(pattern) && attribute_is_standard(attribute, &(struct attribute_value){pattern->count, &first});
 }
 
 static void print_attribute(struct text *out, const struct pattern *p, const struct attribute *attribute,

@@ -386,24 +386,23 @@ bool rule_set_parse(struct rule_set *set, const char *file, const char *text, si
     return sexp_parse(set->arena, file, text, size, &list, error) && add_rules(set, file, list, error);
 }
 
-static void print_backwards(struct text *out, const struct rule *r)
+bool rule_set_add_backwards_of(struct rule_set *set, const struct rule *r)
 {
-    text_printf(out, "(rule %s-backwards", r->name);
-    print_terms(out, r, "source", r->targets, NULL);
-    print_terms(out, r, "target", r->sources, NULL);
-    print_conditions(out, r);
-    text_add(out, ")\n");
+    TEXT(text);
+    struct error ignored;
+    text_printf(&text, "(rule %s-backwards", r->name);
+    print_terms(&text, r, "source", r->targets, NULL);
+    print_terms(&text, r, "target", r->sources, NULL);
+    print_conditions(&text, r);
+    text_add(&text, ")\n");
+    return rule_set_parse(set, "backwards", text.chars, text.count, &ignored);
 }
 
 void rule_set_add_backwards(struct rule_set *set)
 {
     size_t n = set->rules.count;
-    for (size_t i = 0; i < n; i++) {
-        TEXT(text);
-        struct error ignored;
-        print_backwards(&text, set->rules.items[i]);
-        rule_set_parse(set, "backwards", text.chars, text.count, &ignored);
-    }
+    for (size_t i = 0; i < n; i++)
+        rule_set_add_backwards_of(set, set->rules.items[i]);
 }
 
 bool rule_set_read(struct rule_set *set, const char *path, struct error *error)

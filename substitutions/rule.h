@@ -116,6 +116,7 @@ bool rule_set_parse(struct rule_set *set, const char *file, const char *text, si
 // Adds each rule read backwards, NAME-backwards, without its certificate: a rule says that two terms are equal wherever
 // both are well-typed and its conditions hold. Those whose target does not bind all that the source has are none.
 void rule_set_add_backwards(struct rule_set *set);
+bool rule_set_add_backwards_of(struct rule_set *set, const struct rule *r);   // false: it is none
 // Frees and leaves out the others; gives their number.
 size_t rule_set_filter(struct rule_set *set, bool (*is_kept)(const struct rule *r, const void *context),
                        const void *context);

@@ -3,6 +3,7 @@
 
 #include "core/text/text.h"
 #include "generator/other_sizes/generalize.h"
+#include "graph/call_text.h"
 #include "operators/traits.h"
 #include "substitutions/rule.h"
 #include <string.h>
@@ -122,12 +123,8 @@ static void add_attribute(const struct printing *p, const struct application *a,
 static bool is_standard(const struct printing *p, const struct application *a, int i)
 {
     const struct attribute *known = &a->instance->op->attributes[i];
-    const struct attribute_value *value = &a->instance->attributes[i];
-    if (known->is_required || variable_of(p, a, i) >= 0 || (p->is_group_variable && known->role == ROLE_GROUPS))
-        return false;
-    if (known->kind == ATTRIBUTE_INTS)
-        return value->count == 0;
-    return value->ints[0] == (known->kind == ATTRIBUTE_REAL ? real_to_bits(known->standard_real) : known->standard);
+    bool is_variable = variable_of(p, a, i) >= 0 || (p->is_group_variable && known->role == ROLE_GROUPS);
+    return !is_variable && attribute_is_standard(known, &a->instance->attributes[i]);
 }
 
 static void add_head(const struct printing *p, const struct application *a, int output)

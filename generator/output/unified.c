@@ -99,26 +99,19 @@ static const char *skeleton_of(struct arena *a, const struct rule *r)
     return arena_string(a, text.chars);
 }
 
-static void read_rule(const struct candidate_rule *c, size_t number, bool is_reverse, struct rule_set *set,
-                      entry_list *ret_entries)
+static bool read_rule(const struct candidate_rule *c, size_t number, struct rule_set *set)
 {
     const char *text = arena_printf(set->arena, "(rule c%zu%s)", number, c->body);
     struct error error;
-    if (!rule_set_parse(set, "candidates", text, strlen(text), &error))
-        return;
-    const struct rule *r = vec_last(&set->rules);
-    vec_push(ret_entries, ((struct entry){skeleton_of(set->arena, r), number, is_reverse ? c : NULL,
-                                          make_member(set->arena, c, r)}));
+    return rule_set_parse(set, "candidates", text, strlen(text), &error);
 }
 
-static const char *reverse_body(struct arena *a, const char *body)
+// The rule that was read last.
+static struct entry make_entry(const struct candidate_rule *c, size_t number, bool is_reverse,
+                               const struct rule_set *set)
 {
-    const char *source = strstr(body, "(source"), *target = strstr(body, "(target");
-    const char *where = strstr(body, "\n  (where");
-    size_t n_target = where ? (size_t)(where - target) : strlen(target);
-    const char *last = source + strlen("(source"), *first = target + strlen("(target");
-    return arena_printf(a, "\n  (source%.*s\n  (target%.*s%s", (int)(n_target - strlen("(target")), first,
-                        (int)(target - last) - 3, last, where ? where : "");
+    const struct rule *r = vec_last(&set->rules);
+    return (struct entry){skeleton_of(set->arena, r), number, is_reverse ? c : NULL, make_member(set->arena, c, r)};
 }
 
 // NULL: it would need an input that is not there.
@@ -126,7 +119,6 @@ static const struct candidate_rule *reverse_rule(struct arena *a, const struct c
 {
     struct candidate_rule *reverse = arena_new(a, struct candidate_rule);
     *reverse = *c;
-    reverse->body = reverse_body(a, c->body);
     memcpy(reverse->graph.source, c->graph.target, sizeof c->graph.target);
     memcpy(reverse->graph.target, c->graph.source, sizeof c->graph.source);
     reverse->operators[0] = c->operators[1];
@@ -136,13 +128,14 @@ static const struct candidate_rule *reverse_rule(struct arena *a, const struct c
 
 static void read_all(const struct candidates *c, struct rule_set *set, entry_list *ret_entries)
 {
-    for (size_t i = 0; i < c->rules.count; i++)
-        read_rule(&c->rules.items[i], i, false, set, ret_entries);
     for (size_t i = 0; i < c->rules.count; i++) {
         const struct candidate_rule *rule = &c->rules.items[i];
+        if (!read_rule(rule, i, set))
+            continue;
+        vec_push(ret_entries, make_entry(rule, i, false, set));
         const struct candidate_rule *reverse = rule->is_derivable ? reverse_rule(set->arena, rule) : NULL;
-        if (reverse)
-            read_rule(reverse, i, true, set, ret_entries);
+        if (reverse && rule_set_add_backwards_of(set, vec_last(&set->rules)))
+            vec_push(ret_entries, make_entry(reverse, i, true, set));
     }
 }
 
