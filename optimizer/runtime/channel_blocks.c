@@ -6,24 +6,33 @@
 #include "core/memory/arena.h"
 #include "operators/traits.h"
 
-enum { AXIS_OF_CHANNELS = 1, CHANNELS_TURNED_AT_ONCE = 4 };
+enum { AXIS_OF_CHANNELS = 1, FEWEST_CHANNELS = 8, CHANNELS_TURNED_AT_ONCE = 4 };
 
 int64_t channel_block_here(void)
 {
     return cpu_machine_here()->lanes == 16 ? 16 : 8;
 }
 
-static bool may_be_blocked(const struct step_groups *s, int64_t block, tensor_id t)
+static bool may_be_blocked(const struct step_groups *s, tensor_id t)
 {
     const struct type *type = graph_type(s->graph, t);
-    return s->varies[t] && type->dtype == DTYPE_F32 && type->rank == 4 && type->dim[AXIS_OF_CHANNELS] >= block;
+    return s->varies[t] && type->dtype == DTYPE_F32 && type->rank == 4 &&
+           type->dim[AXIS_OF_CHANNELS] >= FEWEST_CHANNELS;
+}
+
+static bool reads_few_channels(const struct step_groups *s, int64_t block, node_id n)
+{
+    const tensor_id *inputs = graph_inputs(s->graph, n);
+    return operator_convolves(s->graph->nodes.items[n].op) &&
+           graph_type(s->graph, inputs[0])->dim[AXIS_OF_CHANNELS] == graph_type(s->graph, inputs[1])->dim[1] &&
+           graph_type(s->graph, inputs[1])->dim[1] < block;
 }
 
 // Its groups are all channels, single ones, or whole blocks.
 static bool convolves_blocks(const struct step_groups *s, int64_t block, node_id n)
 {
     const struct node *node = &s->graph->nodes.items[n];
-    if (!operator_convolves(node->op) || !may_be_blocked(s, block, node->first_output))
+    if (!operator_convolves(node->op) || !may_be_blocked(s, node->first_output))
         return false;
     const struct type *filters = graph_type(s->graph, graph_inputs(s->graph, n)[1]);
     int64_t groups = graph_type(s->graph, graph_inputs(s->graph, n)[0])->dim[AXIS_OF_CHANNELS] / filters->dim[1];
@@ -50,7 +59,7 @@ static bool reads_blocks(const struct channel_blocks *b, node_id n)
 static bool has_blocks(const struct channel_blocks *b, node_id n)
 {
     const struct node *node = &b->groups->graph->nodes.items[n];
-    return b->groups->is_run[n] && node->n_outputs == 1 && may_be_blocked(b->groups, b->block, node->first_output) &&
+    return b->groups->is_run[n] && node->n_outputs == 1 && may_be_blocked(b->groups, node->first_output) &&
            (convolves_blocks(b->groups, b->block, n) || (takes_both(node) && reads_blocks(b, n)));
 }
 
@@ -68,7 +77,8 @@ void channel_blocks_find(struct channel_blocks *b, const struct step_groups *s, 
 
 bool channel_blocks_differ(const struct channel_blocks *b, node_id reader, tensor_id t)
 {
-    return may_be_blocked(b->groups, b->block, t) && b->is_blocked[t] != b->has_blocks[reader];
+    bool reads = b->has_blocks[reader] && !reads_few_channels(b->groups, b->block, reader);
+    return may_be_blocked(b->groups, t) && b->is_blocked[t] != reads;
 }
 
 int channel_blocks_of_group(const struct step_groups *s, int64_t block, node_id first, tensor_id ret_tensors[2])
@@ -79,7 +89,7 @@ int channel_blocks_of_group(const struct step_groups *s, int64_t block, node_id 
         if (!convolves_blocks(s, block, n))
             continue;
         ret_tensors[count++] = node->first_output;
-        if (may_be_blocked(s, block, graph_inputs(s->graph, n)[0]))
+        if (may_be_blocked(s, graph_inputs(s->graph, n)[0]) && !reads_few_channels(s, block, n))
             ret_tensors[count++] = graph_inputs(s->graph, n)[0];
     }
     return count;
