@@ -1,10 +1,10 @@
 // Runs a graph on a device and by the reference, on random values, and compares.
 #pragma once
-#include "backends/backend.h"
 #include "backends/planning/plan_text.h"
 #include "core/system/workers.h"
 #include "expressions/elements.h"
 #include "graph/text.h"
+#include "tests/backends/device.h"
 #include "tests/support/check.h"
 #include "tests/support/reference_graph.h"
 
@@ -84,13 +84,12 @@ static inline void check_model_by(struct backend *device, const struct graph *g,
             double share = share_of_tolerance(&got[i], &wanted[i]);
             if (share <= allowed)
                 continue;
-            struct text text = {0};
+            TEXT(text);
             graph_print(&text, g);
             plan_print(&text, model_plan(m));
             for (size_t k = 0; choices && k < choices->count; k++)
                 text_printf(&text, "%s by %s\n", choices->items[k].step, choices->items[k].choice);
             print_error("%s", text.chars);
-            text_free(&text);
             fail_msg("seed %llu: output %zu is off by %g times the tolerance", (unsigned long long)seed, i, share);
         }
     }

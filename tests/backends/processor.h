@@ -1,10 +1,9 @@
 // The device "cpu" for a block, without a file of costs: `CPU(name, .threads = 1)`, with options as of backend_options.
 #pragma once
-#include "backends/backend.h"
 #include "backends/cpu/cpu.h"
 #include "core/text/error.h"
+#include "tests/backends/device.h"
 #include "tests/support/check.h"
-#include "tests/support/scoped.h"
 
 static inline struct backend *open_processor(const struct backend_options *options)
 {
@@ -15,11 +14,4 @@ static inline struct backend *open_processor(const struct backend_options *optio
     return b;
 }
 
-static inline void close_processor(struct backend **b)
-{
-    backend_close(*b);
-}
-
-#define CPU(name, ...)                                                                                                 \
-    struct backend *name FREED_BY(close_processor) =                                                                   \
-        open_processor(&(struct backend_options){.cost_file = "", __VA_ARGS__})
+#define CPU(name, ...) DEVICE(name, open_processor(&(struct backend_options){.cost_file = "", __VA_ARGS__}))

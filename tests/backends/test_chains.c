@@ -7,7 +7,6 @@
 #include "backends/costs/layout_policy.h"
 #include "backends/costs/plan_choices.h"
 #include "backends/costs/step_cost.h"
-#include "backends/cpu/cpu.h"
 #include "backends/cpu/cpu_internal.h"
 #include "backends/generated/chains/chain.h"
 #include "backends/planning/plan_chains.h"
@@ -16,6 +15,7 @@
 #include "backends/programs/programs.h"
 #include "tests/backends/check_model.h"
 #include "tests/backends/machines.h"
+#include "tests/backends/processor.h"
 #include "tests/support/parse_graph.h"
 #include <dirent.h>
 
@@ -120,21 +120,14 @@ static const char *const no_chains[] = {
 
 static struct backend *open_device(int threads)
 {
-    struct error error = {0};
-    struct backend *b =
-        cpu_backend_open(&(struct backend_options){.threads = threads, .cost_file = "", .is_guest = true}, &error);
-    assert_non_null(b);
-    return b;
+    return open_processor(&(struct backend_options){.threads = threads, .cost_file = "", .is_guest = true});
 }
 
 // The longest, or the shortest chain of each step.
 static void list_chains(struct backend *b, const struct graph *g, const uint8_t *layouts, bool is_short,
                         struct arena *arena, step_choices *list)
 {
-    struct plan plan FREED_BY(plan_free) = {0};
-    struct error error = {0};
-    struct plan_request request = backend_plan_request(b, g, layouts, arena);
-    assert_true(plan_make(&plan, &request, &error));
+    PLAN(plan, b, g, layouts, arena);
     for (uint32_t i = 0; i < plan.steps.count; i++) {
         TEXT(text);
         struct plan_chain chain;
@@ -158,16 +151,14 @@ static void list_chains(struct backend *b, const struct graph *g, const uint8_t 
 static size_t check_chains(struct backend *b, const char *text, const enum layout *layout, bool is_short, uint64_t seed)
 {
     ARENA(arena);
-    step_choices given = {0};
+    LOCAL_LIST(step_choices, given);
     GRAPH(g, &arena, text);
     const uint8_t *layouts = layout ? same_layouts(&g, &arena, *layout) : random_layouts(&g, &arena, seed);
     list_chains(b, &g, layouts, is_short, &arena, &given);
     check_model_by(b, &g, layouts, &given, seed, 1);
     if (((struct cpu_backend *)b)->n_fallbacks)
         fail_msg("it does not run as a chain: %s", given.items[0].step);
-    size_t n = given.count;
-    vec_free(&given);
-    return n;
+    return given.count;
 }
 
 TEST(chains_agree_with_the_reference)
@@ -176,13 +167,12 @@ TEST(chains_agree_with_the_reference)
     for (int threads = 1; threads <= 3; threads++) {
         if (is_left_out((size_t)threads, 2))
             continue;
-        struct backend *b = open_device(threads);
+        DEVICE(b, open_device(threads));
         for (size_t i = 0; i < COUNT_OF(chains); i++) {
             for (enum layout layout = 0; layout < LAYOUT_COUNT; layout++)
                 n += check_chains(b, chains[i], &layout, threads == 2, i + 1);
             n += check_chains(b, chains[i], NULL, threads == 2, i + 1);
         }
-        backend_close(b);
     }
     assert_true(n >= (getenv("TASO_FEW") ? 1 : 3) * COUNT_OF(chains));
 }
@@ -192,7 +182,7 @@ TEST(attention_agrees_with_the_reference)
     for (int threads = 1; threads <= 3; threads++) {
         if (is_left_out((size_t)threads, 2))
             continue;
-        struct backend *b = open_device(threads);
+        DEVICE(b, open_device(threads));
         for (size_t i = 0; i < COUNT_OF(attentions); i++) {
             size_t n = 0;
             for (enum layout layout = 0; layout < LAYOUT_COUNT; layout++)
@@ -200,17 +190,15 @@ TEST(attention_agrees_with_the_reference)
             n += check_chains(b, attentions[i], NULL, false, i + 1);
             assert_true(n > 0);
         }
-        backend_close(b);
     }
 }
 
 TEST(what_others_read_is_not_joined)
 {
     const enum layout last = LAYOUT_CHANNELS_LAST;
-    struct backend *b = open_device(1);
+    DEVICE(b, open_device(1));
     for (size_t i = 0; i < COUNT_OF(no_chains); i++)
         assert_int_equal(check_chains(b, no_chains[i], &last, false, 1), 0);
-    backend_close(b);
 }
 
 // --- kernels ---------------------------------------------------------------------------------------------------------
@@ -310,13 +298,9 @@ TEST(chains_are_made_ready)
     struct empty_cache c FREED_BY(close_cache) = open_cache();
     for (size_t i = 0; i < COUNT_OF(models); i++) {
         ARENA(arena);
-        struct plan plan FREED_BY(plan_free) = {0};
-        struct error error = {0};
         struct plan_chain joined = {.n = 0};
         GRAPH(g, &arena, models[i]);
-        struct plan_request request =
-            backend_plan_request(c.b, &g, same_layouts(&g, &arena, LAYOUT_CHANNELS_LAST), &arena);
-        assert_true(plan_make(&plan, &request, &error));
+        PLAN(plan, c.b, &g, same_layouts(&g, &arena, LAYOUT_CHANNELS_LAST), &arena);
         for (uint32_t last = 0; last < plan.steps.count && !joined.n; last++) {
             uint32_t middle = plan_find_before(&plan, &c.b->target, last);
             uint32_t first = middle == NO_STEP ? NO_STEP : plan_find_before(&plan, &c.b->target, middle);
@@ -350,24 +334,20 @@ TEST(what_several_graphs_need_is_compiled_together)
 
 static void say(struct backend *b, const struct plan *plan, const struct step *step, double seconds)
 {
-    struct step_key key = step_key_of(b, plan, step, PRECISION_EXACT);
+    struct step_key key FREED_BY(step_key_free) = step_key_of(b, plan, step, PRECISION_EXACT);
     struct step_cost cost = {.seconds = seconds};
     cost_database_add(b->costs, key.text.chars, &cost);
-    step_key_free(&key);
 }
 
 // How many steps are left of three of 1 ms each, when all together take so long.
 static size_t steps_left(double seconds)
 {
     ARENA(arena);
-    struct plan plan FREED_BY(plan_free) = {0};
     struct plan_chain chain;
-    struct error error = {0};
-    struct backend *b = open_device(1);
+    DEVICE(b, open_device(1));
     GRAPH(g, &arena, chains[0]);
     const uint8_t *layouts = same_layouts(&g, &arena, LAYOUT_CHANNELS_LAST);
-    struct plan_request request = backend_plan_request(b, &g, layouts, &arena);
-    assert_true(plan_make(&plan, &request, &error));
+    PLAN(plan, b, &g, layouts, &arena);
     uint32_t last = (uint32_t)plan.steps.count, middle;
     do
         middle = plan_find_before(&plan, &b->target, --last);
@@ -383,7 +363,6 @@ static size_t steps_left(double seconds)
     size_t left = 3 - (n - plan.steps.count);
     for (size_t i = 0; i < plan.steps.count; i++)
         assert_true(plan.steps.items[i].n_parts == 0 || plan.steps.items[i].n_parts == 3);
-    backend_close(b);
     return left;
 }
 

@@ -24,8 +24,7 @@ static struct cost_database *open_costs(const char *path, const char *device)
 
 static void write_and_close(struct cost_database *costs)
 {
-    struct error error = {0};
-    assert_true(cost_database_write(costs, &error));
+    assert_true(cost_database_write(costs, &(struct error){0}));
     cost_database_free(costs);
 }
 
@@ -179,13 +178,12 @@ static void tear_down(struct fixture *f)
 
 static double noted_in_model(struct fixture *f, double seconds)
 {
-    cost_corrections corrections = {0};
+    LOCAL_LIST(cost_corrections, corrections);
     struct step_cost cost = {0};
     const struct step *step = &f->plan.steps.items[0];
     backend_note_in_model(f->fake, &f->plan, step, seconds, 0.01, false);
     backend_adopt_in_model(f->fake, &corrections);
     assert_true(backend_recall_cost(f->fake, &f->plan, step, &cost) && cost.is_in_model);
-    vec_free(&corrections);
     return cost.seconds;
 }
 
@@ -204,11 +202,10 @@ TEST(costs_of_another_run_stay_where_they_agree)
     TEMPORARY_PATH(path);
     FIXTURE(&f);
     struct step_cost cost;
-    struct step_key key = step_key_of(f.fake, &f.plan, &f.plan.steps.items[0], PRECISION_EXACT);
+    struct step_key key FREED_BY(step_key_free) = step_key_of(f.fake, &f.plan, &f.plan.steps.items[0], PRECISION_EXACT);
     struct cost_database *costs = open_costs(path, f.fake->device);
     cost_database_add(costs, key.text.chars, &(struct step_cost){.seconds = 2e-6, .is_in_model = true});
     write_and_close(costs);
-    step_key_free(&key);
     cost_database_free(f.fake->costs);
     f.fake->costs = open_costs(path, f.fake->device);
     assert_true(noted_in_model(&f, 2.05e-6) == 2e-6);   // of another run
@@ -235,13 +232,12 @@ TEST(what_was_only_read_replaces_nothing)
 
 static void write_run(const char *path, const double *kept)
 {
-    struct error error = {0};
     TEXT(text);
     text_add(&text, "(costs 4 \"one\")\n");
     for (int i = 0; i < 3; i++)
         text_printf(&text, "(\"%c\" %g 0.1 (run 7))\n", 'a' + i, kept[i]);
     text_add(&text, "(\"rest\" 1e-3 0.1 (run 7))\n(\"other\" 1e-3 0.1 (run 8))\n");
-    assert_true(file_write_text(path, text.chars, text.count, &error));
+    assert_true(file_write_text(path, text.chars, text.count, &(struct error){0}));
 }
 
 // Costs of a run are measured again, and take 1 ms. What else it left is believed then, now and in the file, or not, and
@@ -320,7 +316,6 @@ static void expect_divided(struct cost_database *costs, uint32_t run)
 TEST(files_hold_costs_of_one_speed)
 {
     TEMPORARY_PATH(path);
-    struct error error = {0};
     struct step_cost cost, now = {.seconds = 1e-3};
     struct log log = {stderr, "test", LOG_QUIET};
     static const char file[] =
@@ -331,7 +326,7 @@ TEST(files_hold_costs_of_one_speed)
         "(\"doubtful\" 2.16e-3 0.1 (run 7) doubtful)\n(\"failed\" 1e5 0.1 (run 7))\n"
         "(\"rest\" 1.44e-3 0.1 \"way\" (run 7))\n(\"short\" 1e-9 0.1 (run 7))\n(costs 4 \"two\")\n"
         "(\"rest\" 1.6e-3 0.1 (run 7))\n";
-    assert_true(file_write_text(path, file, strlen(file), &error));
+    assert_true(file_write_text(path, file, strlen(file), &(struct error){0}));
     struct cost_database *costs = open_costs(path, "one");
     cost_database_try(costs, "agreed", &(struct step_cost){.seconds = 0.9e-3}, &log);
     for (const char *const *name = (const char *const[]){"a", "b", "c", NULL}; *name; name++)
@@ -401,9 +396,8 @@ TEST(writers_at_the_same_time_lose_nothing)
 static void write_costs_with(const char *path, const char *entry)
 {
     char text[96];
-    struct error error = {0};
     int n = snprintf(text, sizeof text, "(costs 1 \"one\")\n(\"w\" 1e-3 0.1)\n%s\n", entry);
-    assert_true(file_write_text(path, text, (size_t)n, &error));
+    assert_true(file_write_text(path, text, (size_t)n, &(struct error){0}));
 }
 
 // Two entries, of which the second may be dropped.

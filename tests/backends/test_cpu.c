@@ -59,11 +59,9 @@ TEST(part_of_an_image_has_dense_strides)
 // The first node of the step that computes each node, or NO_NODE.
 static node_id *list_leaders(struct backend *cpu, const struct graph *g, const uint8_t *layouts, struct arena *arena)
 {
-    struct plan plan FREED_BY(plan_free);
-    struct plan_request request = {g, &cpu->target, cpu->codes, layouts, arena};
     node_id *leaders = arena_array(arena, node_id, g->nodes.count + 1);
     memset(leaders, 0xff, g->nodes.count * sizeof *leaders);
-    assert_true(plan_make(&plan, &request, &(struct error){0}));
+    PLAN(plan, cpu, g, layouts, arena);
     for (size_t i = 0; i < plan.steps.count; i++)
         for (node_id n = plan.steps.items[i].origin.first_node; n != NO_NODE; n = plan.next_node[n])
             leaders[n] = plan.steps.items[i].origin.first_node;
@@ -301,13 +299,12 @@ static void measure_a_convolution(struct backend *cpu, int channels)
     ARENA(arena);
     TEXT(text);
     struct estimate e;
-    struct error error = {0};
     text_printf(
         &text,
         "(graph (let x (input 0) (f32 1 %d 9 9)) (let w (weight 0) (f32 8 %d 3 3)) (let z (conv x w)) (output z))",
         channels, channels);
     GRAPH(g, &arena, text.chars);
-    assert_true(backend_estimate(cpu, &g, &e, &error));
+    assert_true(backend_estimate(cpu, &g, &e, &(struct error){0}));
 }
 
 // Of the library and of our own, beside what the heap counts for us.
@@ -388,9 +385,8 @@ TEST(a_whole_run_counts_more_than_a_share)
 static const struct step *find_step(struct backend *cpu, const struct graph *g, const struct cpu_kernel *kernel,
                                     struct arena *arena, struct plan *ret_plan)
 {
-    struct error error = {0};
     struct plan_request request = backend_plan_request(cpu, g, NULL, arena);
-    assert_true(plan_make(ret_plan, &request, &error));
+    assert_true(plan_make(ret_plan, &request, &(struct error){0}));
     for (size_t i = 0; i < ret_plan->steps.count; i++)
         if (ret_plan->steps.items[i].kernel == &kernel->base)
             return &ret_plan->steps.items[i];
@@ -466,7 +462,6 @@ TEST(no_run_begins_once_an_end_is_asked_for)
     CPU(cpu, .threads = 1);
     ARENA(arena);
     struct plan plan FREED_BY(plan_free);
-    struct error error = {0};
     struct step_cost cost = {0};
     GRAPH(g, &arena,
           "(graph (let x (input 0) (f32 2 4 8)) (let y (input 1) (f32 2 8 4)) (let z (matmul x y)) (output z))");
@@ -477,7 +472,7 @@ TEST(no_run_begins_once_an_end_is_asked_for)
     slow.run = run_long;
     step.kernel = &slow.base;
     interrupt_listen(&listener);
-    assert_false(cpu_measure(cpu, &plan, &step, &among, INFINITY, &cost, &error));
+    assert_false(cpu_measure(cpu, &plan, &step, &among, INFINITY, &cost, &(struct error){0}));
     interrupt_listen(NULL);
     assert_int_equal(n_long_runs, 1);
 }
@@ -507,10 +502,8 @@ static void expect_no_slow_kernel(struct backend *cpu, const char *text, enum la
 {
     ARENA(arena);
     struct error error = {0};
-    struct plan plan FREED_BY(plan_free);
     GRAPH(g, &arena, text);
-    struct plan_request request = backend_plan_request(cpu, &g, same_layouts(&g, &arena, layout), &arena);
-    assert_true(plan_make(&plan, &request, &error));
+    PLAN(plan, cpu, &g, same_layouts(&g, &arena, layout), &arena);
     size_t n = 0;
     char **memory = arena_array(&arena, char *, plan.memory.count + 1);   // none is known
     for (size_t i = 0; i < plan.steps.count; i++) {
@@ -549,11 +542,9 @@ static size_t cooled_bytes(struct backend *cpu, const struct graph *g, enum layo
                            struct arena *arena)
 {
     struct error error = {0};
-    struct plan plan FREED_BY(plan_free);
-    struct plan_request request = {g, &cpu->target, cpu->codes, same_layouts(g, arena, layout), arena};
     size_t bytes = 0;
     backend_expect_model(cpu, model_bytes);
-    assert_true(plan_make(&plan, &request, &(struct error){0}));
+    PLAN(plan, cpu, g, same_layouts(g, arena, layout), arena);
     for (size_t i = 0; i < plan.steps.count; i++) {
         struct step_request r = {(struct cpu_backend *)cpu, &plan, &plan.steps.items[i], NULL, arena, &error};
         struct cache_conditions *around = cache_conditions_make(&r);
@@ -587,12 +578,11 @@ TEST(packed_weights_are_there_once)
     struct error error = {0};
     ARENA(of_step);
     ARENA(arena);
-    struct plan plan FREED_BY(plan_free);
     CPU(cpu, .threads = 1);
     GRAPH(g, &arena,
           "(graph (let x (input 0) (f32 4 1024)) (let w (weight 0) (f32 1024 1024))"
           " (let y (matmul x w)) (output y))");
-    assert_true(plan_make(&plan, &(struct plan_request){&g, &cpu->target, cpu->codes, NULL, &arena}, NULL));
+    PLAN(plan, cpu, &g, NULL, &arena);
     struct step_request r = {(struct cpu_backend *)cpu, &plan, &plan.steps.items[0], NULL, &of_step, &error};
     cpu_sweep_bytes((struct cpu_backend *)cpu);
     size_t before = mem_in_use(), weights = (size_t)4 << 20;
@@ -610,9 +600,8 @@ TEST(keeps_the_usual_speed_of_memory)
     assert_non_null(mkdtemp(folder));
     snprintf(file, sizeof file, "%s/costs", folder);
     for (int i = 0; i < 2; i++) {
-        struct error error = {0};
         struct backend_options options = {.threads = 1, .cost_file = file};
-        struct backend *cpu = cpu_backend_open(&options, &error);
+        DEVICE(cpu, cpu_backend_open(&options, &(struct error){0}));
         assert_non_null(cpu);
         struct memory_probe *y = memory_probe_of((struct cpu_backend *)cpu);
         assert_ptr_equal(y, memory_probe_of((struct cpu_backend *)cpu));
@@ -624,7 +613,6 @@ TEST(keeps_the_usual_speed_of_memory)
             y = memory_probe_of((struct cpu_backend *)cpu);
             assert_true(fabs(memory_probe_usual(y) - times * usual[i]) <= 1e-4 * usual[i]);
         }
-        backend_close(cpu);
     }
     assert_true(fabs(usual[0] - usual[1]) <= 1e-4 * usual[0]);
     assert_int_equal(remove(file), 0);
@@ -648,10 +636,8 @@ static void reduce_matrix(enum scalar_function f, float *x, int64_t rows, int64_
                         .instructions = &reduce,
                         .results = &written};
     struct step step = {.n_loops = 1, .loops = &loop};
-    struct arena arena;
-    arena_init(&arena);
+    ARENA(arena);
     loops_run(loops_prepare(&step, 2, &arena), NULL, (char *[]){(char *)x, (char *)z});
-    arena_free(&arena);
 }
 
 // A NaN anywhere is found, at every length around those of vectors and blocks; sums are right at each.

@@ -143,15 +143,14 @@ static void run_one_function(struct programs *service, const struct machine *m, 
 {
     struct one_function f;
     TEXT(text);
-    struct rows_kernel k = {0};
     float *addresses[] = {x, z};
     rows_run_fn *run;
     one_function_init(&f, fn, reduces);
+    struct rows_kernel k FREED_BY(rows_kernel_free) = {0};
     assert_true(rows_print(&text, &f.step, m->lanes, &k));
     find_run(service, &text, &run);
     run(addresses, k.numbers.list.items, 0, 2);
     run(addresses, k.numbers.list.items, 1, 2);
-    rows_kernel_free(&k);
 }
 
 static double allowed_of(double wanted)
@@ -231,9 +230,9 @@ static void add_function(struct elsewhere *e, size_t i)
     float x[N];
     double wanted[N], allowed[N];
     struct one_function f;
-    struct rows_kernel k = {0};
     elsewhere_begin_trial(e);
     one_function_init(&f, functions[i].fn, false);
+    struct rows_kernel k FREED_BY(rows_kernel_free) = {0};
     assert_true(rows_print(&e->text, &f.step, 4, &k));
     for (int j = 0; j < N; j++) {
         x[j] = special[j % N_SPECIAL];
@@ -245,7 +244,6 @@ static void add_function(struct elsewhere *e, size_t i)
     elsewhere_end_trial(e, N, wanted, allowed, 0, 2,
                         "float *addresses[] = {(float *)NAMED(x), NAMED(y)};\n"
                         "NAMED(run)(addresses, NAMED(told), part, parts);\n");
-    rows_kernel_free(&k);
 }
 
 TEST(rows_run_on_aarch64)

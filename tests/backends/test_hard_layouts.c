@@ -27,8 +27,7 @@ static bool make_up_cost(struct backend *b, const struct plan *plan, const struc
 static struct backend *open_device(uint64_t scatter)
 {
     static struct backend_methods methods;
-    struct error error = {0};
-    struct backend *b = cpu_backend_open(&(struct backend_options){.threads = 1, .cost_file = ""}, &error);
+    struct backend *b = cpu_backend_open(&(struct backend_options){.threads = 1, .cost_file = ""}, &(struct error){0});
     assert_non_null(b);
     methods = *b->methods;
     methods.has_exact_costs = true;
@@ -132,7 +131,7 @@ TEST(layouts_of_dense_graphs_are_near_a_bound)
 {
     int n_least = 0;
     for (uint64_t scatter = 1; scatter <= 3; scatter++) {
-        struct backend *used = open_device(scatter);
+        DEVICE(used, open_device(scatter));
         for (uint32_t n = 4; n <= 24; n += 10) {
             struct maker m;
             make_dense_graph(&m, n);
@@ -145,7 +144,6 @@ TEST(layouts_of_dense_graphs_are_near_a_bound)
             n_least += check_layouts(used, &m, scatter);
             drop_graph(&m);
         }
-        backend_close(used);
     }
     assert_true(n_least >= 6 && n_least < 18);   // some are small
 }

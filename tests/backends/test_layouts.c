@@ -10,8 +10,8 @@
 #include "backends/planning/planner.h"
 #include "core/memory/hash.h"
 #include "core/system/clock.h"
-#include "core/system/interrupt.h"
 #include "tests/backends/random_graphs.h"
+#include "tests/support/interruption.h"
 
 // --- whole graphs ----------------------------------------------------------------------------------------------------
 
@@ -19,20 +19,11 @@
 
 static struct backend *open_device(uint64_t scatter, double least_share, bool has_parts)
 {
-    struct error error = {0};
     struct fake_device device = {
         .has_layouts = true, .has_parts = has_parts, .scatter = scatter, .least_share = least_share};
-    struct backend *fake = fake_backend_open(&device, &error);
+    struct backend *fake = fake_backend_open(&device, &(struct error){0});
     assert_non_null(fake);
     return fake;
-}
-
-static void read_choices(struct backend *fake, struct maker *m, struct plan *ret_plan)
-{
-    struct plan_request request = {&m->g, &fake->target, fake->codes, NULL, &m->arena};
-    struct error error = {0};
-    if (!plan_make(ret_plan, &request, &error))
-        fail_msg("%s", error.message);
 }
 
 static double count_assignments(const struct plan *plan)
@@ -45,9 +36,8 @@ static double count_assignments(const struct plan *plan)
 
 static double seconds_with(struct backend *fake, const struct graph *g, const uint8_t *layouts)
 {
-    struct error error = {0};
     struct estimate estimate;
-    assert_true(backend_estimate_with(fake, g, layouts, &estimate, &error));
+    assert_true(backend_estimate_with(fake, g, layouts, &estimate, &(struct error){0}));
     return estimate.seconds;
 }
 
@@ -89,11 +79,10 @@ static bool is_about(double a, double b)
 
 static void check_graph(struct backend *fake, struct maker *m, uint64_t seed, size_t *count, size_t *improved)
 {
-    struct plan plan FREED_BY(plan_free);
     struct error error = {0};
     uint8_t *layouts;
     struct estimate estimate;
-    read_choices(fake, m, &plan);
+    PLAN(plan, fake, &m->g, NULL, &m->arena);
     double n = count_assignments(&plan);
     if (n > 1 && n <= MOST_ASSIGNMENTS) {
         if (!layouts_find(fake, backend_step_cost, &m->g, NULL, &m->arena, &layouts, &estimate, &error))
@@ -113,7 +102,7 @@ static void look_for_better(bool has_parts)
     uint64_t from = first ? strtoull(first, NULL, 10) : 1, to = from + (first ? 1 : some_of(3000));
     size_t count = 0, improved = 0;
     for (uint64_t seed = from; seed < to; seed++) {
-        struct backend *fake = open_device(seed, 0, has_parts);
+        DEVICE(fake, open_device(seed, 0, has_parts));
         struct maker m;
         make_graph(&m, seed);
         check_graph(fake, &m, seed, &count, &improved);
@@ -121,7 +110,6 @@ static void look_for_better(bool has_parts)
         (has_parts ? make_concat_graph : make_window_graph)(&m, seed);
         check_graph(fake, &m, seed, &count, &improved);
         drop_graph(&m);
-        backend_close(fake);
     }
     print_message("%zu graphs, better than standard layouts on %zu\n", count, improved);
     assert_true(first || improved > (to - from) / 60);
@@ -158,36 +146,30 @@ static double best_seconds(struct backend *fake, struct maker *m)
 static void check_costs(bool has_parts)
 {
     size_t counts[2] = {0};
-    struct backend *used = open_device(1, MUCH, has_parts);
+    DEVICE(used, open_device(1, MUCH, has_parts));
     for (uint64_t seed = 1; seed <= some_of(400); seed++)
         for (int i = 0; i < 2; i++) {
-            struct backend *fresh = open_device(1, MUCH, has_parts);
-            struct maker m;
+            DEVICE(fresh, open_device(1, MUCH, has_parts));
+            struct maker m FREED_BY(drop_graph);
             (i ? make_window_graph : make_graph)(&m, seed);
             double a = best_seconds(used, &m), b = best_seconds(fresh, &m), c = best_seconds(used, &m);
             if (a != b || c != b)
                 fail_msg("seed %llu: %.17g s, %.17g s and %.17g s", (unsigned long long)seed, a, b, c);
             counts[i] += b > 0;
-            drop_graph(&m);
-            backend_close(fresh);
         }
-    backend_close(used);
     assert_true(counts[0] > some_of(400) / 4 && counts[1] > some_of(400) / 4);
 }
 
 // A step that reads more memories than a table has room for.
 TEST(costs_of_large_steps_do_not_depend_on_the_past)
 {
-    struct backend *used = open_device(1, LITTLE, false);
+    DEVICE(used, open_device(1, LITTLE, false));
     for (uint64_t seed = 1; seed < 40; seed++) {
-        struct backend *fresh = open_device(1, LITTLE, false);
-        struct maker m;
+        DEVICE(fresh, open_device(1, LITTLE, false));
+        struct maker m FREED_BY(drop_graph);
         make_sum_graph(&m, seed);
         assert_true(best_seconds(used, &m) == best_seconds(fresh, &m));
-        drop_graph(&m);
-        backend_close(fresh);
     }
-    backend_close(used);
 }
 
 TEST(costs_do_not_depend_on_the_past)
@@ -200,10 +182,10 @@ TEST(costs_do_not_depend_on_the_past)
 // what a search measures would depend on which of its threads has priced what.
 TEST(what_is_measured_does_not_depend_on_the_past)
 {
-    struct backend *used = open_device(1, LITTLE, false);
+    DEVICE(used, open_device(1, LITTLE, false));
     for (uint64_t seed = 1; seed < 40; seed++) {
         struct layout_memory *past = used->layout_memory;
-        struct maker m;
+        struct maker m FREED_BY(drop_graph);
         make_sum_graph(&m, seed);
         double seconds = best_seconds(used, &m);
         used->layout_memory = layout_memory_new();
@@ -212,18 +194,10 @@ TEST(what_is_measured_does_not_depend_on_the_past)
         layout_memory_free(used->layout_memory);
         used->layout_memory = past;
         used->measuring.only_recalls = false;
-        drop_graph(&m);
     }
-    backend_close(used);
 }
 
 // --- when the user interrupts ----------------------------------------------------------------------------------------
-
-static bool wants_end(void *context)
-{
-    return true;
-}
-static const struct interrupt_listener interruption = {wants_end, NULL};
 
 // A step of three was not measured by then.
 static bool price_some(struct backend *b, const struct plan *plan, const struct step *step, struct step_cost *ret_cost,
@@ -237,11 +211,9 @@ static bool price_some(struct backend *b, const struct plan *plan, const struct 
 static double seconds_if_known(struct backend *fake, const struct graph *g, const uint8_t *layouts)
 {
     ARENA(arena);
-    struct plan_request request = {g, &fake->target, fake->codes, layouts, &arena};
-    struct plan plan FREED_BY(plan_free) = {0};
     struct error error = {0};
     double seconds = 0;
-    assert_true(plan_make(&plan, &request, &error));
+    PLAN(plan, fake, g, layouts, &arena);
     for (size_t i = 0; i < plan.steps.count; i++) {
         struct step_cost cost = {0};
         bool is_known = plan.steps.items[i].is_constant || price_some(fake, &plan, &plan.steps.items[i], &cost, &error);
@@ -253,15 +225,13 @@ static double seconds_if_known(struct backend *fake, const struct graph *g, cons
 // Is anything better than one layout for all, of what is known?
 static bool check_known(struct backend *fake, struct maker *m)
 {
-    struct plan plan FREED_BY(plan_free);
-    struct error error = {0};
     uint8_t *layouts;
     struct estimate estimate;
-    read_choices(fake, m, &plan);
+    PLAN(plan, fake, &m->g, NULL, &m->arena);
     double n = count_assignments(&plan);
     if (n == 1 || n > MOST_ASSIGNMENTS)
         return false;
-    assert_true(layouts_find(fake, price_some, &m->g, NULL, &m->arena, &layouts, &estimate, &error));
+    assert_true(layouts_find(fake, price_some, &m->g, NULL, &m->arena, &layouts, &estimate, &(struct error){0}));
     double least = least_by_trying_all(fake, m, &plan, seconds_if_known);
     if (isinf(least)) {
         assert_true(isinf(estimate.seconds));
@@ -276,12 +246,10 @@ TEST(when_interrupted_the_best_of_what_is_known_is_found)
     size_t count = 0;
     interrupt_listen(&interruption);
     for (uint64_t seed = 1; seed <= some_of(400); seed++) {
-        struct backend *fresh = open_device(seed, LITTLE, false);
-        struct maker m;
+        DEVICE(fresh, open_device(seed, LITTLE, false));
+        struct maker m FREED_BY(drop_graph);
         make_window_graph(&m, seed);
         count += check_known(fresh, &m);
-        drop_graph(&m);
-        backend_close(fresh);
     }
     interrupt_listen(NULL);
     print_message("%zu graphs with other layouts than the standard ones\n", count);
@@ -310,17 +278,14 @@ static bool price_in_turn(struct backend *b, const struct plan *plan, const stru
 
 static void find_in_time(uint64_t seed, double choices_end, uint8_t **ret_layouts)
 {
-    struct backend *fresh = open_device(1, LITTLE, false);
-    struct maker m;
-    struct error error = {0};
+    DEVICE(fresh, open_device(1, LITTLE, false));
     fresh->measuring.choices_end = choices_end;
     asked.last = INFINITY;
     asked.first = NULL;
+    struct maker m FREED_BY(drop_graph);
     make_sum_graph(&m, seed);
-    assert_true(layouts_find(fresh, price_in_turn, &m.g, NULL, &m.arena, ret_layouts, NULL, &error));
+    assert_true(layouts_find(fresh, price_in_turn, &m.g, NULL, &m.arena, ret_layouts, NULL, &(struct error){0}));
     assert_true(fresh->measuring.ways == WAYS_ALL);
-    drop_graph(&m);
-    backend_close(fresh);
 }
 
 TEST(the_largest_steps_are_priced_first)

@@ -149,16 +149,14 @@ TEST(parts_give_what_the_whole_gives)
     for (size_t i = 0; i < COUNT_OF(samples); i++) {
         const struct sample *s = &samples[i];
         struct tensors t = tensors_of(s);
-        struct arena arena;
+        ARENA(arena);
         int n_whole, n_parts;
-        arena_init(&arena);
         const float *whole = run(s, 1, &arena, &n_whole), *parted = run(s, PARTS, &arena, &n_parts);
         for (int64_t k = 0; k < elements(&t.target); k++)
             if (fabsf(whole[k] - parted[k]) > 1e-4f * (1 + fabsf(whole[k])))
                 fail_msg("sample %zu, entry %lld: %g and %g", i, (long long)k, (double)whole[k], (double)parted[k]);
         if (n_whole != 1 || n_parts != s->n_parts)
             fail_msg("sample %zu has %d and %d parts", i, n_whole, n_parts);
-        arena_free(&arena);
     }
 }
 

@@ -17,11 +17,10 @@ struct fixture {
 
 static void set_up(const struct fake_device *device, struct fixture *f, const char *text)
 {
-    struct error error = {0};
     *f = (struct fixture){0};
     arena_init(&f->arena);
     parse_graph(&f->g, &f->arena, text);
-    f->fake = fake_backend_open(device, &error);
+    f->fake = fake_backend_open(device, &(struct error){0});
     assert_non_null(f->fake);
 }
 
@@ -193,11 +192,10 @@ TEST(refuses_opaque_nodes)
 TEST(estimates_are_sums_over_steps)
 {
     struct estimate estimate;
-    struct error error = {0};
     FIXTURE(PLAIN, &f,
             "(graph (let x (input 0) (f32 1000 1000)) (let y (relu x)) (let z (reducesum :axes 0 1 y))"
             " (output z))");
-    assert_true(backend_estimate(f.fake, &f.g, &estimate, &error));
+    assert_true(backend_estimate(f.fake, &f.g, &estimate, &(struct error){0}));
     assert_int_equal(estimate.n_steps, 2);
     double bytes = 4e6 * 3 + 4;
     assert_true(estimate.seconds > 0.999 * (2e-5 + bytes / 1e10) && estimate.seconds < 1.001 * (2e-5 + bytes / 1e10));
@@ -285,10 +283,9 @@ TEST(lays_memory_out_in_the_best_order)
 // The key of the only step; gives its number of parts.
 static int key_of(const char *body, struct text *ret_key, struct text *ret_exact)
 {
-    struct error error = {0};
     FIXTURE(PLAIN, &f, body);
     struct plan_request request = {&f.g, &f.fake->target, f.fake->codes, NULL, &f.arena};
-    assert_true(plan_make(&f.plan, &request, &error));
+    assert_true(plan_make(&f.plan, &request, &(struct error){0}));
     assert_int_equal(f.plan.steps.count, 1);
     int n_parts = step_print_key(ret_key, &f.plan, &f.plan.steps.items[0]);
     step_print(ret_exact, &f.plan, &f.plan.steps.items[0]);
@@ -335,12 +332,11 @@ TEST(long_sums_share_a_key)
 // Two for each multiply-add, but one less for each sum.
 TEST(multiply_adds_count_as_two)
 {
-    struct error error = {0};
     FIXTURE(PLAIN, &f,
             "(graph (let x (input 0) (f32 1 6 9 8)) (let w (weight 0) (f32 5 6 3 1)) (let c (conv x w))"
             "(output c))");
     struct plan_request request = backend_plan_request(f.fake, &f.g, NULL, &f.arena);
-    assert_true(plan_make(&f.plan, &request, &error));
+    assert_true(plan_make(&f.plan, &request, &(struct error){0}));
     assert_int_equal(f.plan.steps.count, 1);
     assert_true(step_work(&f.plan, &f.plan.steps.items[0]).operations == 5 * 7 * 8 * (2 * 18 - 1));
 }

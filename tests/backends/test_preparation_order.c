@@ -1,20 +1,10 @@
 // In which order a model's steps are prepared, and that it runs in that of its plan all the same.
 #include "backends/backend.h"
-#include "backends/cpu/cpu.h"
 #include "backends/cpu/preparation_order.h"
 #include "backends/planning/plan_memory.h"
-#include "backends/planning/planner.h"
 #include "tests/backends/check_model.h"
+#include "tests/backends/processor.h"
 #include "tests/support/parse_graph.h"
-
-static struct backend *open_cpu(const struct weight_source *source)
-{
-    struct error error = {0};
-    struct backend *cpu =
-        cpu_backend_open(&(struct backend_options){.threads = 1, .cost_file = "", .weights = source}, &error);
-    assert_non_null(cpu);
-    return cpu;
-}
 
 // --- weights ---------------------------------------------------------------------------------------------------------
 
@@ -44,17 +34,14 @@ TEST(largest_weights_are_packed_first)
 {
     static const size_t expected[N_WEIGHTS] = {2, 1, 0, 3};
     ARENA(arena);
-    struct graph g;
-    struct error error = {0};
     struct lender lender = {.n_lent = 0};
     struct weight_source source = {&lender, lend, take_back, NULL};
     struct tensor_value listed[N_WEIGHTS];
-    parse_graph(
-        &g, &arena,
-        "(graph (let x (input 0) (f32 2 64)) (let w0 (weight 0) (f32 64 512)) (let w1 (weight 1) (f32 512 1024))"
-        " (let w2 (weight 2) (f32 1024 1280)) (let w3 (weight 3) (f32 1280 16))"
-        " (let a (matmul x w0)) (let b (matmul a w1)) (let c (matmul b w2)) (let d (matmul c w3)) (output d))");
-    struct backend *cpu = open_cpu(&source);
+    GRAPH(g, &arena,
+          "(graph (let x (input 0) (f32 2 64)) (let w0 (weight 0) (f32 64 512)) (let w1 (weight 1) (f32 512 1024))"
+          " (let w2 (weight 2) (f32 1024 1280)) (let w3 (weight 3) (f32 1280 16))"
+          " (let a (matmul x w0)) (let b (matmul a w1)) (let c (matmul b w2)) (let d (matmul c w3)) (output d))");
+    CPU(cpu, .threads = 1, .weights = &source);
     for (node_id n = 0; n < g.nodes.count; n++) {
         if (g.nodes.items[n].op != operators[OP_WEIGHT])
             continue;
@@ -64,13 +51,11 @@ TEST(largest_weights_are_packed_first)
         lender.values[index] = value_allocate(&arena, &listed[index].type);
         memset(lender.values[index], 0, type_bytes(&listed[index].type));
     }
-    struct model *m = backend_prepare(cpu, &g, N_WEIGHTS, listed, &error);
+    struct model *m = backend_prepare(cpu, &g, N_WEIGHTS, listed, &(struct error){0});
     assert_non_null(m);
     assert_int_equal(lender.n_lent, N_WEIGHTS);
     assert_memory_equal(lender.order, expected, sizeof expected);
     model_free(m);
-    backend_close(cpu);
-    graph_free(&g);
 }
 
 // --- constants -------------------------------------------------------------------------------------------------------
@@ -99,15 +84,12 @@ static void check_order(const struct plan *plan, const uint32_t *order, struct a
 TEST(constants_come_before_who_reads_them)
 {
     ARENA(arena);
-    struct plan plan;
     GRAPH(g, &arena, sharing);
-    struct backend *cpu = open_cpu(NULL);
-    assert_true(plan_make(&plan, &(struct plan_request){&g, &cpu->target, cpu->codes, NULL, &arena}, NULL));
+    CPU(cpu, .threads = 1);
+    PLAN(plan, cpu, &g, NULL, &arena);
     const uint32_t *order = preparation_order(&plan, &arena);
     check_order(&plan, order, &arena);
     assert_false(plan.steps.items[order[0]].is_constant);   // the large weight's
     assert_int_equal(order[0], plan.steps.count - 1);
-    plan_free(&plan);
     check_model(cpu, &g, 1, 1);
-    backend_close(cpu);
 }

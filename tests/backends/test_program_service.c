@@ -140,9 +140,8 @@ TEST_IN_PLACE(texts_become_functions)
 {
     const char *texts[] = {ADD(1), ADD(2), ADD(1)};
     struct program found[3];
-    struct error error = {0};
     struct programs *s = open_at(*state, NULL);
-    assert_true(find_all(s, texts, 3, found, &error));
+    assert_true(find_all(s, texts, 3, found, &(struct error){0}));
     assert_int_equal(call(&found[0], 10), 11);
     assert_int_equal(call(&found[1], 10), 12);
     assert_int_equal(call(&found[2], 10), 11);
@@ -202,13 +201,12 @@ TEST_IN_PLACE(another_compiler_or_flag_compiles_again)
 {
     struct place *p = *state;
     struct program found;
-    struct error error;
     write_counting_compiler(p);
     struct programs_options o = {.instruction_set = INSTRUCTION_SET, .folder = p->folder, .compiler = p->compiler};
     for (int i = 0; i < 2; i++) {
         o.extra_flag = i ? "-DANOTHER" : NULL;
         struct programs *s = programs_open(&o);
-        assert_true(find_one(s, ADD(5), &found, &error));
+        assert_true(find_one(s, ADD(5), &found, &(struct error){0}));
         programs_close(s);
     }
     assert_int_equal(count_runs(p), 2);
@@ -319,10 +317,9 @@ static void *call_many(void *context)
     c->is_right = true;
     for (int i = 0; i < 6; i++) {
         struct program found;
-        struct error error;
         int which = (i + c->seed) % 3;
-        c->is_right =
-            c->is_right && find_one(c->service, texts[which], &found, &error) && call(&found, 1) == 21 + which;
+        c->is_right = c->is_right && find_one(c->service, texts[which], &found, &(struct error){0}) &&
+                      call(&found, 1) == 21 + which;
     }
     return NULL;
 }
@@ -448,9 +445,8 @@ TEST_IN_PLACE(the_environment_is_its_own)
     char *old_path = strdup(getenv("PATH"));
     setenv("PATH", p->root, 1);
     struct program found;
-    struct error error;
     struct programs *s = open_at(p, p->compiler);
-    bool is_found = find_one(s, ADD(33), &found, &error);
+    bool is_found = find_one(s, ADD(33), &found, &(struct error){0});
     setenv("PATH", old_path, 1);
     free(old_path);
     unsetenv("LD_AUDIT");
@@ -494,9 +490,8 @@ TEST_IN_PLACE(a_full_disk_costs_the_kernels_only)
 static void check_runs_after(struct place *p, int runs)
 {
     struct program found;
-    struct error error;
     struct programs *s = open_at(p, p->compiler);
-    assert_true(find_one(s, ADD(40), &found, &error));
+    assert_true(find_one(s, ADD(40), &found, &(struct error){0}));
     assert_int_equal(call(&found, 1), 41);
     programs_close(s);
     assert_int_equal(count_runs(p), runs);

@@ -483,8 +483,8 @@ static double value_at(const struct loop_trial *t, int64_t index, double *ret_la
 static bool check_loop(struct programs *service, const struct machine *m, struct loop_trial *t, int parts)
 {
     TEXT(text);
-    struct rows_kernel k = {0};
     rows_run_fn *run;
+    struct rows_kernel k FREED_BY(rows_kernel_free) = {0};
     bool is_taken = rows_print(&text, &t->step, m->lanes, &k);
     float *addresses[MOST_OPERANDS + 1];
     for (size_t i = 0; i < k.accesses.count && i <= MOST_OPERANDS; i++)
@@ -506,7 +506,6 @@ static bool check_loop(struct programs *service, const struct machine *m, struct
                 fail_msg("entry %d is %.9g for %.9g, of\n%s", (int)i, z[i], wanted, text.chars);
         }
     }
-    rows_kernel_free(&k);
     return is_taken;
 }
 
@@ -515,15 +514,14 @@ static int try_loops(struct programs *service, const struct machine *m, int k)
     int n = 2 * n_trials(TRIALS), n_taken = 0;
     for (int i = 0; i < 2 * n; i++) {
         TEXT(text);
-        struct rows_kernel kernel = {0};
         struct loop_trial t;
         struct random random = random_of_trial(SEED_OF_LOOPS, k, i % n);
         loop_trial_init(&t, &random);
+        struct rows_kernel kernel FREED_BY(rows_kernel_free) = {0};
         if (i >= n)
             n_taken += check_loop(service, m, &t, (int)one_to(&random, 3));
         else if (rows_print(&text, &t.step, m->lanes, &kernel))
             programs_expect(service, text.chars);
-        rows_kernel_free(&kernel);
         arena_free(&t.arena);
     }
     assert_true(4 * n_taken > n);

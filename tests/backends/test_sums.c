@@ -133,9 +133,9 @@ static void check_run(struct trial *t, sums_run_fn *run, const int64_t *strides,
 
 static void check_case(struct programs *programs, const char *text, bool is_turned)
 {
-    struct trial t;
     TEXT(kernel);
     sums_run_fn *run;
+    struct trial t FREED_BY(trial_free);
     trial_init(&t, text);
     const int64_t **strides = arena_array(&t.arena, const int64_t *, t.d.n_inputs + 1);
     if (is_turned)
@@ -146,7 +146,6 @@ static void check_case(struct programs *programs, const char *text, bool is_turn
     find_run(programs, &kernel, &run);
     for (int parts = 1; parts <= 3; parts++)
         check_run(&t, run, strides[t.d.n_inputs], parts, strstr(text, "sum(") != NULL);
-    trial_free(&t);
 }
 
 static int try_cases(struct programs *service, const struct machine *m, int number)
@@ -181,10 +180,9 @@ TEST(kernels_run_on_aarch64)
     ELSEWHERE(e);
     assert_true(machine.lanes == 4);
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct trial t;
+        struct trial t FREED_BY(trial_free);
         trial_init(&t, cases[i]);
         add_case(&e, &t);
-        trial_free(&t);
     }
     elsewhere_run(&e);
 }
@@ -192,10 +190,9 @@ TEST(kernels_run_on_aarch64)
 TEST(other_definitions_have_none)
 {
     for (size_t i = 0; i < COUNT_OF(others); i++) {
-        struct trial t;
         TEXT(kernel);
+        struct trial t FREED_BY(trial_free);
         trial_init(&t, others[i]);
         assert_false(sums_print(&kernel, &t.d, NULL, &t.arena));
-        trial_free(&t);
     }
 }

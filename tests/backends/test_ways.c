@@ -4,7 +4,6 @@
 #include "backends/costs/layout_policy.h"
 #include "backends/costs/plan_choices.h"
 #include "backends/costs/step_cost.h"
-#include "backends/cpu/cpu.h"
 #include "backends/cpu/cpu_internal.h"
 #include "backends/cpu/result_error.h"
 #include "backends/cpu/ways.h"
@@ -15,6 +14,7 @@
 #include "core/memory/hash.h"
 #include "tests/backends/check_model.h"
 #include "tests/backends/graphs.h"
+#include "tests/backends/processor.h"
 #include "tests/support/parse_graph.h"
 
 #define CONV(n, c, h, w, f, pads, after)                                                                               \
@@ -110,11 +110,7 @@ static const char *const graphs_with_parts[] = {
 
 static struct backend *open_device(int threads, double budget)
 {
-    struct error error = {0};
-    struct backend *b = cpu_backend_open(
-        &(struct backend_options){.threads = threads, .cost_file = "", .error_budget = budget}, &error);
-    assert_non_null(b);
-    return b;
+    return open_processor(&(struct backend_options){.threads = threads, .cost_file = "", .error_budget = budget});
 }
 
 #define SCHEDULES_OF_SPACE 6   // that are compiled, of each
@@ -125,7 +121,7 @@ static void add_choices(struct backend *b, const struct plan *plan, const struct
                         step_choices *all)
 {
     TEXT(text);
-    choice_list list = {0};
+    LOCAL_LIST(choice_list, list);
     b->methods->list_choices(b, plan, step, &list);
     assert_true(list.count > 0 && !*list.items[0].text);
     step_print(&text, plan, step);
@@ -133,7 +129,6 @@ static void add_choices(struct backend *b, const struct plan *plan, const struct
         vec_push(all, ((struct step_choice){arena_string(arena, text.chars), arena_string(arena, list.items[i].text),
                                             list.items[i].precision != PRECISION_EXACT ? 1e-6 : 0}));
     b->methods->make_ready(b, plan, step, &list, false);
-    vec_free(&list);
 }
 
 // Some schedules of every space of a step, those that suit.
@@ -141,8 +136,8 @@ static void add_schedules(struct backend *b, const struct plan *plan, const stru
                           step_choices *all)
 {
     TEXT(text);
-    schedule_spaces spaces = {0};
-    choice_list list = {0};
+    LOCAL_LIST(schedule_spaces, spaces);
+    LOCAL_LIST(choice_list, list);
     struct random random = random_seed(hash_string(plan->graph->nodes.items[0].op->name));
     b->methods->list_spaces(b, plan, step, &spaces);
     step_print(&text, plan, step);
@@ -167,8 +162,6 @@ static void add_schedules(struct backend *b, const struct plan *plan, const stru
                                                 s->precision != PRECISION_EXACT ? 1e-6 : 0}));
         }
     b->methods->make_ready(b, plan, step, &list, false);
-    vec_free(&list);
-    vec_free(&spaces);
 }
 
 typedef void add_choices_fn(struct backend *b, const struct plan *plan, const struct step *step, struct arena *arena,
@@ -178,10 +171,7 @@ typedef void add_choices_fn(struct backend *b, const struct plan *plan, const st
 static void list_all(struct backend *b, const struct graph *g, const uint8_t *layouts, struct arena *arena,
                      add_choices_fn *add, step_choices *all)
 {
-    struct plan plan FREED_BY(plan_free) = {0};
-    struct error error = {0};
-    struct plan_request request = backend_plan_request(b, g, layouts, arena);
-    assert_true(plan_make(&plan, &request, &error));
+    PLAN(plan, b, g, layouts, arena);
     for (size_t i = 0; i < plan.steps.count; i++)
         if (!plan.steps.items[i].is_constant)
             add(b, &plan, &plan.steps.items[i], arena, all);
@@ -194,23 +184,20 @@ static size_t check_all_ways(struct backend *b, const char *text, enum layout la
                              uint64_t seed)
 {
     ARENA(arena);
-    step_choices all = {0};
+    LOCAL_LIST(step_choices, all);
     GRAPH(g, &arena, text);
     const uint8_t *layouts = same_layouts(&g, &arena, layout);
     list_all(b, &g, layouts, &arena, add, &all);
     for (size_t i = 0; i < all.count; i++) {
-        step_choices one = {0};
+        LOCAL_LIST(step_choices, one);
         vec_push(&one, all.items[i]);
         check_model_by(b, &g, layouts, &one, seed, all.items[i].error > 0 ? ALLOWED_INEXACT : 1);
         bool is_librarys = strcmp(all.items[i].choice, "winograd") == 0;   // of which only it knows where it has it
         if (((struct cpu_backend *)b)->n_fallbacks && !is_librarys)
             fail_msg("%s does not run %s", all.items[i].choice, all.items[i].step);
         ((struct cpu_backend *)b)->n_fallbacks = 0;
-        vec_free(&one);
     }
-    size_t n = all.count;
-    vec_free(&all);
-    return n;
+    return all.count;
 }
 
 static bool library_has_winograd(void)
@@ -224,7 +211,7 @@ TEST(all_ways_agree_with_the_reference)
 {
     size_t n = 0;
     for (int threads = 1; threads <= 2; threads++) {
-        struct backend *b = open_device(threads, 1e-5);
+        DEVICE(b, open_device(threads, 1e-5));
         for (size_t i = 0; i < COUNT_OF(graphs_with_ways); i++)
             for (enum layout layout = 0; layout < LAYOUT_COUNT; layout++)
                 if (!is_left_out(i + layout + (size_t)threads, 7))
@@ -235,7 +222,6 @@ TEST(all_ways_agree_with_the_reference)
         for (size_t i = 0; i < COUNT_OF(conformance_graphs); i++)
             if (!is_left_out(i + (size_t)threads, 7))
                 n += check_all_ways(b, conformance_graphs[i], LAYOUT_BLOCKS_OF_16, add_choices, i + 1);
-        backend_close(b);
     }
     assert_true(n > 10 || !library_has_winograd());
 }
@@ -262,25 +248,23 @@ TEST(small_images_may_be_one_block)
                                          "(let c (conv :pad 1 1 1 1 x w)) (output c))",
                                          "(graph (let x (input 0) (f32 1 16 24 24)) (let w (weight 0) (f32 16 16 3 3)) "
                                          "(let c (conv :pad 1 1 1 1 x w)) (output c))"};
-    struct backend *b = open_device(1, 1e-5);
+    DEVICE(b, open_device(1, 1e-5));
     for (size_t i = 0; i < COUNT_OF(models); i++)
         assert_true(is_listed(b, models[i], "generated (winograd m:4 tiles:14)"));
     assert_true(is_listed(b, models[0], "generated (winograd m:4 tiles:16)"));
     assert_true(is_listed(b, models[1], "generated (winograd m:4 tiles:25)"));
     assert_false(is_listed(b, models[2], "generated (winograd m:4 tiles:36)"));
-    backend_close(b);
 }
 
 TEST(schedules_of_spaces_agree_with_the_reference)
 {
     size_t n = 0;
-    struct backend *b = open_device(1, 1e-5);
+    DEVICE(b, open_device(1, 1e-5));
     for (size_t i = 0; i < COUNT_OF(graphs_with_ways); i++)
         n += is_left_out(i, 7)
                  ? 0
                  : check_all_ways(b, graphs_with_ways[i], i % 2 ? LAYOUT_CHANNELS_LAST : LAYOUT_BLOCKS_OF_16,
                                   add_schedules, i + 1);
-    backend_close(b);
     assert_true(n > 10);
 }
 
@@ -288,11 +272,8 @@ TEST(schedules_of_spaces_agree_with_the_reference)
 static size_t count_prepared_by(struct backend *b, const struct graph *g, const uint8_t *layouts, const char *choice,
                                 struct arena *arena)
 {
-    struct plan plan FREED_BY(plan_free) = {0};
-    struct error error = {0};
-    step_choices given = {0};
-    struct plan_request request = backend_plan_request(b, g, layouts, arena);
-    assert_true(plan_make(&plan, &request, &error));
+    LOCAL_LIST(step_choices, given);
+    PLAN(plan, b, g, layouts, arena);
     for (size_t i = 0; i < plan.steps.count; i++) {
         TEXT(text);
         step_print(&text, &plan, &plan.steps.items[i]);
@@ -303,7 +284,6 @@ static size_t count_prepared_by(struct backend *b, const struct graph *g, const 
     size_t n = 0;
     for (size_t i = 0; i < plan.steps.count; i++)
         n += cpu_kernel_of(&plan, &plan.steps.items[i]) != (const struct cpu_kernel *)plan.steps.items[i].kernel;
-    vec_free(&given);
     return n;
 }
 
@@ -322,7 +302,7 @@ TEST(choices_that_cannot_be_had_do_no_harm)
                                         "tile",
                                         "tile (tile p:0 q:1 t:1)",
                                         "tile (tile p:14 q:2 t:1)x"};
-    struct backend *b = open_device(1, 1e-5);
+    DEVICE(b, open_device(1, 1e-5));
     for (size_t i = 0; i < COUNT_OF(conformance_graphs); i++)
         for (size_t k = 0; k < COUNT_OF(wrong); k++) {
             if ((!getenv("TASO_ALL_CHOICES") && (i + k) % 3) || is_left_out(i / 3 + k, 3))
@@ -336,7 +316,6 @@ TEST(choices_that_cannot_be_had_do_no_harm)
             assert_int_equal(count_prepared_by(b, &g, layouts, wrong[k], &arena), 0);
             b->options.error_budget = 1e-5;
         }
-    backend_close(b);
 }
 
 // The window has forms for tiles of two results and none for four.
@@ -346,14 +325,13 @@ TEST(tiles_without_a_form_do_no_harm)
                                          "(let c (conv :pad 3 3 3 3 x w)) (output c))",
                                          "(graph (let x (input 0) (f32 1 16 14 14)) (let w (weight 0) (f32 16 16 1 7)) "
                                          "(let c (conv :pad 0 3 0 3 x w)) (output c))"};
-    struct backend *b = open_device(1, 1e-5);
+    DEVICE(b, open_device(1, 1e-5));
     for (size_t i = 0; i < COUNT_OF(models); i++) {
         ARENA(arena);
         GRAPH(g, &arena, models[i]);
         const uint8_t *layouts = same_layouts(&g, &arena, LAYOUT_BLOCKS_OF_16);
         count_prepared_by(b, &g, layouts, "generated (winograd m:4 tiles:28)", &arena);   // and compared
     }
-    backend_close(b);
 }
 
 // Products and convolutions of 1x1 of many channels have tiles, too, though the library is at its best there.
@@ -362,10 +340,10 @@ TEST(products_of_many_channels_have_tiles)
     static const char *const models[] = {
         "(graph (let x (input 0) (f32 64 256)) (let w (weight 0) (f32 256 256)) (let y (matmul x w)) (output y))",
         "(graph (let x (input 0) (f32 1 256 8 8)) (let w (weight 0) (f32 256 256 1 1)) (let y (conv x w)) (output y))"};
-    struct backend *b = open_device(2, 0);
+    DEVICE(b, open_device(2, 0));
     for (size_t i = 0; i < COUNT_OF(models); i++) {
         ARENA(arena);
-        step_choices all = {0};
+        LOCAL_LIST(step_choices, all);
         size_t n = 0;
         GRAPH(g, &arena, models[i]);
         list_all(b, &g, same_layouts(&g, &arena, LAYOUT_CHANNELS_LAST), &arena, add_choices, &all);
@@ -373,9 +351,7 @@ TEST(products_of_many_channels_have_tiles)
             n += strncmp(all.items[k].choice, "tile (tile ", strlen("tile (tile ")) == 0;
         assert_true(n > 0);
         assert_true(check_all_ways(b, models[i], LAYOUT_CHANNELS_LAST, add_choices, 5 + i) >= n);
-        vec_free(&all);
     }
-    backend_close(b);
 }
 
 // Images in blocks and with channels last, channels that fill no vectors, windows that lie outside, as a part.
@@ -397,10 +373,10 @@ TEST(means_of_windows_have_tiles)
          "(let a (poolavg :kernel 3 3 :stride 1 1 :pad 1 1 1 1 x)) (let c (concat 1 a b)) (let z (relu c)) (output "
          "z))"},
     };
-    struct backend *b = open_device(2, 0);
+    DEVICE(b, open_device(2, 0));
     for (size_t i = 0; i < COUNT_OF(means); i++) {
         ARENA(arena);
-        step_choices all = {0};
+        LOCAL_LIST(step_choices, all);
         size_t n = 0;
         GRAPH(g, &arena, means[i].graph);
         list_all(b, &g, same_layouts(&g, &arena, means[i].layout), &arena, add_choices, &all);
@@ -408,20 +384,15 @@ TEST(means_of_windows_have_tiles)
             n += strncmp(all.items[k].step, "pool ", strlen("pool ")) == 0;
         assert_true(n > 0);
         assert_true(check_all_ways(b, means[i].graph, means[i].layout, add_choices, 5 + i) >= n);
-        vec_free(&all);
     }
-    backend_close(b);
 }
 
 // --- results in their place in a concatenation -----------------------------------------------------------------------
 
 static size_t count_concatenating(struct backend *b, const struct graph *g, const uint8_t *layouts, struct arena *arena)
 {
-    struct plan plan FREED_BY(plan_free) = {0};
-    struct error error = {0};
-    struct plan_request request = backend_plan_request(b, g, layouts, arena);
     size_t n = 0;
-    assert_true(plan_make(&plan, &request, &error));
+    PLAN(plan, b, g, layouts, arena);
     for (size_t i = 0; i < plan.steps.count; i++)
         n += plan.steps.items[i].node != NO_NODE && g->nodes.items[plan.steps.items[i].node].op == operators[OP_CONCAT];
     return n;
@@ -433,7 +404,7 @@ TEST(parts_are_written_in_place)
     for (int threads = 1; threads <= 2; threads++) {
         if (is_left_out((size_t)threads, 2))
             continue;
-        struct backend *b = open_device(threads, 1e-5);
+        DEVICE(b, open_device(threads, 1e-5));
         for (size_t i = 0; i < COUNT_OF(graphs_with_parts); i++) {
             ARENA(arena);
             GRAPH(g, &arena, graphs_with_parts[i]);
@@ -449,7 +420,6 @@ TEST(parts_are_written_in_place)
             if (onednn_block_of_channels() == 16)
                 assert_int_equal(count_concatenating(b, &g, blocks, &arena), copies_left[i]);
         }
-        backend_close(b);
     }
 }
 
@@ -470,14 +440,13 @@ struct four {
 
 static void plan_four(struct four *f, double budget)
 {
-    struct error error = {0};
     arena_init(&f->arena);
     parse_graph(&f->g, &f->arena, four_convolutions);
     f->b = open_device(1, budget);
     f->plan = (struct plan){0};
     struct plan_request request =
         backend_plan_request(f->b, &f->g, same_layouts(&f->g, &f->arena, LAYOUT_BLOCKS_OF_16), &f->arena);
-    assert_true(plan_make(&f->plan, &request, &error));
+    assert_true(plan_make(&f->plan, &request, &(struct error){0}));
 }
 
 static void free_four(struct four *f)
@@ -491,11 +460,10 @@ static void free_four(struct four *f)
 static void say_of(struct four *f, const struct step *step, enum precision precision, double seconds, double error)
 {
     static const char *const choices[N_PRECISIONS] = {"", "winograd"};
-    struct step_key key = step_key_of(f->b, &f->plan, step, precision);
+    struct step_key key FREED_BY(step_key_free) = step_key_of(f->b, &f->plan, step, precision);
     struct step_cost cost = {.seconds = seconds, .error = error};
     snprintf(cost.choice, sizeof cost.choice, "%s", choices[precision]);
     cost_database_add(f->b->costs, key.text.chars, &cost);
-    step_key_free(&key);
 }
 
 static void say(struct four *f, const struct step *step, double exact, double inexact, double error)
@@ -625,23 +593,18 @@ static const char *const graphs_of_rows[] = {
 static bool is_printed(const struct step *step)
 {
     TEXT(text);
-    struct rows_kernel k = {0};
-    bool is_done = step->kernel == &cpu_kernel_loops.base && rows_print(&text, step, 16, &k);
-    rows_kernel_free(&k);
-    return is_done;
+    struct rows_kernel k FREED_BY(rows_kernel_free) = {0};
+    return step->kernel == &cpu_kernel_loops.base && rows_print(&text, step, 16, &k);
 }
 
 // Every step of loops that can be printed runs so; gives their number.
 static size_t check_rows(struct backend *b, const char *text)
 {
     ARENA(arena);
-    struct plan plan FREED_BY(plan_free) = {0};
-    struct error error = {0};
     GRAPH(g, &arena, text);
     const uint8_t *layouts = same_layouts(&g, &arena, LAYOUT_ROWS);
     count_prepared_by(b, &g, layouts, "rows", &arena);
-    struct plan_request request = backend_plan_request(b, &g, layouts, &arena);
-    assert_true(plan_make(&plan, &request, &error));
+    PLAN(plan, b, &g, layouts, &arena);
     size_t n = 0;
     for (size_t i = 0; i < plan.steps.count; i++)
         n += is_printed(&plan.steps.items[i]);
@@ -652,12 +615,11 @@ TEST(generated_rows_agree_with_the_reference)
 {
     size_t n = 0;
     for (int threads = 1; threads <= 2; threads++) {
-        struct backend *b = open_device(threads, 1e-5);
+        DEVICE(b, open_device(threads, 1e-5));
         for (size_t i = 0; i < COUNT_OF(graphs_of_rows); i++)
             n += check_rows(b, graphs_of_rows[i]);
         for (size_t i = 0; i < some_of(COUNT_OF(conformance_graphs)); i++)
             n += check_rows(b, conformance_graphs[i]);
-        backend_close(b);
     }
     assert_true(n > some_of(40));
 }
@@ -693,11 +655,10 @@ TEST(both_kinds_are_measured_once)
     uint64_t n = f.b->coster.measured.n_steps;
     if (library_has_winograd()) {
         assert_true(n == 2 && p.of[PRECISION_INEXACT].error > 0 && *p.of[PRECISION_INEXACT].choice);
-        struct step_key key = step_key_of(f.b, &f.plan, step, PRECISION_INEXACT);
+        struct step_key key FREED_BY(step_key_free) = step_key_of(f.b, &f.plan, step, PRECISION_INEXACT);
         struct step_cost cost;
         assert_true(cost_database_find(f.b->costs, key.text.chars, &cost) &&
                     cost.error == p.of[PRECISION_INEXACT].error);
-        step_key_free(&key);
     }
     backend_forget_costs(f.b);
     assert_true(step_prices_find(f.b, &f.plan, step, &p, &error));
@@ -731,16 +692,14 @@ TEST(near_steps_choose_alike)
         "(graph (let x (input 0) (f32 1 16 8 8)) (let u (weight 0) (f32 16 16 3 3)) (let v (weight 1) (f32 16 16 3 3))"
         "(let a (conv :pad 1 1 1 1 x u)) (let b (conv :pad 1 1 1 1 x v)) (let r (relu b)) (output a r))";
     ARENA(arena);
-    struct plan plan FREED_BY(plan_free) = {0};
     struct error error = {0};
     struct step_prices p;
-    struct backend *b = open_device(1, 1e-5);
+    DEVICE(b, open_device(1, 1e-5));
     asked = (struct asked){.methods = *b->methods};
     asked.methods.measure = pretend_to_measure;
     b->methods = &asked.methods;
     GRAPH(g, &arena, two);
-    struct plan_request request = backend_plan_request(b, &g, same_layouts(&g, &arena, LAYOUT_CHANNELS_LAST), &arena);
-    assert_true(plan_make(&plan, &request, &error));
+    PLAN(plan, b, &g, same_layouts(&g, &arena, LAYOUT_CHANNELS_LAST), &arena);
     size_t n = 0, seen[2] = {0};
     for (size_t i = 0; i < plan.steps.count && n < 2; i++)
         if (plan.steps.items[i].n_operands == 2) {
@@ -748,5 +707,4 @@ TEST(near_steps_choose_alike)
             seen[n++] = asked.n_choices[PRECISION_INEXACT];
         }
     assert_true(n == 2 && seen[0] > 1 && seen[1] == 1 && asked.known_error == 1e-7);
-    backend_close(b);
 }

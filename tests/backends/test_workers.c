@@ -91,11 +91,10 @@ static void *run_session(void *context)
 {
     struct session *s = context;
     struct workers workers = {run_parts, &s->meeting};
-    struct error error = {0};
     s->meeting.home = pthread_self();
     s->is_done = true;
     for (int i = 0; i < RUNS; i++)
-        s->is_done = model_run_on(s->model, &workers, &s->input, &s->output, &error) && s->is_done;
+        s->is_done = model_run_on(s->model, &workers, &s->input, &s->output, &(struct error){0}) && s->is_done;
     return NULL;
 }
 
@@ -111,9 +110,8 @@ TEST(sessions_run_at_once_on_their_callers_threads)
 {
     struct session sessions[SESSIONS] = {0}, alone = {0};
     pthread_t threads[SESSIONS];
-    struct error error = {0};
     open_session(&alone, true, WORKERS);
-    assert_true(model_run(alone.model, &alone.input, &alone.output, &error));
+    assert_true(model_run(alone.model, &alone.input, &alone.output, &(struct error){0}));
     for (int i = 0; i < SESSIONS; i++)
         open_session(&sessions[i], true, WORKERS);
     for (int i = 0; i < SESSIONS; i++)
@@ -175,23 +173,17 @@ static void count_doubtful(void *context, const struct plan *plan, const struct 
 
 static struct counted count_steps(struct backend *b, const char *text)
 {
-    struct error error = {0};
-    struct arena arena;
-    struct graph graph;
+    ARENA(arena);
     struct counted counted = {0};
-    arena_init(&arena);
-    parse_graph(&graph, &arena, text);
-    assert_true(backend_visit_steps(b, &graph, count_doubtful, &counted, &error));
-    graph_free(&graph);
-    arena_free(&arena);
+    GRAPH(graph, &arena, text);
+    assert_true(backend_visit_steps(b, &graph, count_doubtful, &counted, &(struct error){0}));
     return counted;
 }
 
 static struct backend *open_hasty(void)
 {
     struct backend_options options = {.threads = 1, .cost_file = "", .is_guest = true, .seconds_per_step = 1e-5};
-    struct error error = {0};
-    struct backend *b = cpu_backend_open(&options, &error);
+    struct backend *b = cpu_backend_open(&options, &(struct error){0});
     assert_non_null(b);
     b->measuring.choices_end = clock_seconds() + 1e3;
     return b;
@@ -200,10 +192,9 @@ static struct backend *open_hasty(void)
 // Else what was measured for a fifth of its time would be believed for ever.
 TEST(what_is_measured_in_haste_is_doubtful)
 {
-    struct backend *b = open_hasty();
+    DEVICE(b, open_hasty());
     struct counted counted = count_steps(b, graph_text);
     assert_true(counted.n_steps > 4 && counted.n_doubtful == counted.n_steps);
-    backend_close(b);
 }
 
 #define CONV(stride, size)                                                                                             \
@@ -214,7 +205,7 @@ TEST(what_is_measured_in_haste_is_doubtful)
 // looked for when it is late; what has another stride is another kind.
 TEST(what_is_late_takes_as_long_as_what_is_like_it)
 {
-    struct backend *b = open_hasty();
+    DEVICE(b, open_hasty());
     double seconds = count_steps(b, CONV("1", "20")).seconds;
     size_t n_measured = b->coster.measured.n_steps;
     b->measuring.choices_end = 1e-9;
@@ -223,7 +214,6 @@ TEST(what_is_late_takes_as_long_as_what_is_like_it)
     assert_true(larger.seconds > 1.5 * seconds && larger.seconds < 10 * seconds);
     count_steps(b, CONV("2", "40"));
     assert_true(b->coster.measured.n_steps > n_measured);
-    backend_close(b);
 }
 
 // A guest has a time by which it is to be ready: what is not known then is measured in the standard way, and doubted where
@@ -232,15 +222,10 @@ TEST(steps_have_one_way_when_it_is_late)
 {
     struct backend_options options = {.threads = WORKERS, .cost_file = "", .is_guest = true, .seconds_per_step = 1e-5};
     struct error error = {0};
-    struct arena arena;
-    struct graph graph;
+    ARENA(arena);
     int n_doubtful = 0;
-    arena_init(&arena);
-    struct backend *b = cpu_backend_open(&options, &error);
-    parse_graph(&graph, &arena, graph_text);
+    DEVICE(b, cpu_backend_open(&options, &error));
+    GRAPH(graph, &arena, graph_text);
     b->measuring.choices_end = 1e-9;
     assert_true(backend_visit_steps(b, &graph, expect_standard_way, &n_doubtful, &error) && n_doubtful > 0);
-    backend_close(b);
-    graph_free(&graph);
-    arena_free(&arena);
 }

@@ -42,12 +42,12 @@ static bool print_product(struct text *text, const char *line)
 
 static void measure_step(struct backend *b, const struct plan *plan, const struct step *step)
 {
-    choice_list list = {0};
+    LOCAL_LIST(choice_list, list);
     struct error error = {0};
     b->methods->list_choices(b, plan, step, &list);
     double least = INFINITY, library = 0;
     for (size_t i = 0; i < list.count; i++) {
-        choice_list one = {0};
+        LOCAL_LIST(choice_list, one);
         struct step_cost cost = {0};
         vec_push(&one, list.items[i]);
         if (!b->methods->measure(b, plan, step, &one, INFINITY, &cost, &error))
@@ -59,10 +59,8 @@ static void measure_step(struct backend *b, const struct plan *plan, const struc
             library = cost.seconds;
         else if (cost.seconds < least)
             least = cost.seconds;
-        vec_free(&one);
     }
     printf("  ratio %.2f\n", library / least);
-    vec_free(&list);
 }
 
 static void measure_line(struct backend *b, const char *line, enum layout layout)
@@ -146,12 +144,10 @@ static double seconds_of_functions(const struct measuring *m, const struct step 
 
 static double best_seconds(struct measuring *m, const struct plan *plan, const struct step *step)
 {
-    choice_list list = {0};
+    LOCAL_LIST(choice_list, list);
     struct step_cost cost = {.seconds = INFINITY};
-    struct error error = {0};
     m->b->methods->list_choices(m->b, plan, step, &list);
-    m->b->methods->measure(m->b, plan, step, &list, INFINITY, &cost, &error);
-    vec_free(&list);
+    m->b->methods->measure(m->b, plan, step, &list, INFINITY, &cost, &(struct error){0});
     return cost.seconds;
 }
 
@@ -195,14 +191,14 @@ static void add_tiles(struct measuring *m, const struct plan *plan, const struct
 static void print_choices(struct measuring *m, const struct plan *plan, const struct step *step, enum layout layout,
                           const char *key)
 {
-    choice_list list = {0};
+    LOCAL_LIST(choice_list, list);
     struct step_work w = step_work(plan, step);
     double both = fmin(w.bytes_read, w.bytes_written);
     double least = (2 * both + w.bytes_written - both) / m->roofs.copied + (w.bytes_read - both) / m->roofs.read;
     m->b->methods->list_choices(m->b, plan, step, &list);
     add_tiles(m, plan, step, &list);
     for (size_t i = 0; i < list.count; i++) {
-        choice_list one = {0};
+        LOCAL_LIST(choice_list, one);
         struct step_cost cost = {0};
         struct error error = {0};
         vec_push(&one, list.items[i]);
@@ -210,17 +206,15 @@ static void print_choices(struct measuring *m, const struct plan *plan, const st
             printf("%s\t%s\t%s\t%.0f\t%.0f\t%.4g\t%.4g\t%s\t%.5g\t%.2g\n", step->kernel->name, layout_name(layout), key,
                    w.operations, w.bytes_read + w.bytes_written, least, seconds_of_functions(m, step),
                    list.items[i].text, cost.seconds, cost.error);
-        vec_free(&one);
     }
-    vec_free(&list);
 }
 
 static void measure_new_steps(struct measuring *m, const struct graph *g, enum layout layout, struct error *error)
 {
-    struct plan plan = {0};
     uint8_t *layouts = arena_array(&m->arena, uint8_t, g->tensors.count);
     memset(layouts, (int)layout, g->tensors.count);
     struct plan_request request = backend_plan_request(m->b, g, layouts, &m->arena);
+    struct plan plan FREED_BY(plan_free) = {0};
     bool is_made = plan_make(&plan, &request, error);
     for (size_t i = 0; is_made && i < plan.steps.count && !m->is_late; i++) {
         const struct step *step = &plan.steps.items[i];
@@ -234,7 +228,6 @@ static void measure_new_steps(struct measuring *m, const struct graph *g, enum l
         if (is_new && !m->is_late)
             print_choices(m, &plan, step, layout, key.chars + begin);
     }
-    plan_free(&plan);
 }
 
 static bool measure_model(struct measuring *m, const char *path, struct error *error)

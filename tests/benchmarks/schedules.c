@@ -85,7 +85,6 @@ static void work_on_batch(struct record *record, const struct plan *plan, const 
 {
     struct backend *b = record->backend;
     struct step_cost cost;
-    struct error error;
     if (record->work < COMPARE)
         b->methods->make_ready(b, plan, step, list, true);
     for (size_t i = 0; record->work == RECORD && i < list->count; i++)
@@ -94,14 +93,14 @@ static void work_on_batch(struct record *record, const struct plan *plan, const 
     vec_clear(list);
     if (clock_seconds() - record->saved < SECONDS_BETWEEN_SAVES)
         return;
-    backend_save_costs(b, &error);
+    backend_save_costs(b, &(struct error){0});
     record->saved = clock_seconds();
 }
 
 static void work_on_all(struct record *record, struct recorded *r, const struct plan *plan, const struct step *step)
 {
     struct backend *b = record->backend;
-    choice_list list = {0};
+    LOCAL_LIST(choice_list, list);
     for (int64_t point = 0; point < grid_count(&r->grid); point++) {
         struct listed_choice c = {.precision = PRECISION_EXACT};
         struct step_cost cost;
@@ -113,7 +112,6 @@ static void work_on_all(struct record *record, struct recorded *r, const struct 
             work_on_batch(record, plan, step, &list);
     }
     work_on_batch(record, plan, step, &list);
-    vec_free(&list);
 }
 
 static void note_point(struct record *record, struct recorded *r, const struct plan *plan, const struct step *step,
@@ -147,7 +145,7 @@ static void record_step(struct record *record, struct recorded *r, const struct 
 // The first space that is exact: that of whole vectors.
 static void record_plan(struct record *record, const struct plan *plan, double n_times)
 {
-    schedule_spaces spaces = {0};
+    LOCAL_LIST(schedule_spaces, spaces);
     for (size_t i = 0; i < plan->steps.count; i++) {
         vec_clear(&spaces);
         record->backend->methods->list_spaces(record->backend, plan, &plan->steps.items[i], &spaces);
@@ -159,21 +157,19 @@ static void record_plan(struct record *record, const struct plan *plan, double n
                 break;
             }
     }
-    vec_free(&spaces);
 }
 
 static void record_line(struct record *record, const char *line)
 {
-    struct arena arena;
-    struct graph g;
+    ARENA(arena);
     struct plan plan = {0};
     struct error error = {0};
-    struct text text = {0};
+    TEXT(text);
     const struct sexp *list;
     struct listed_conv conv;
     double n_times = 1;
     const char *times = strstr(line, " times ");
-    arena_init(&arena);
+    struct graph g FREED_BY(graph_free);
     graph_init(&g, &arena);
     bool is_conv = listed_conv_read(line, &conv);
     if (is_conv)
@@ -191,9 +187,6 @@ static void record_line(struct record *record, const char *line)
     }
     if (error.message[0])
         printf("%s\n", error.message);
-    text_free(&text);
-    graph_free(&g);
-    arena_free(&arena);
 }
 
 // --- plans of reuse --------------------------------------------------------------------------------------------------
@@ -558,7 +551,6 @@ static void record_file(struct record *record, const char *path)
 static void work_on_file(struct backend *b, enum work work, const char *before, const char *path)
 {
     static struct record record;
-    struct error error = {0};
     record = (struct record){.backend = b, .work = work, .saved = clock_seconds()};
     if (before)
         record_file(&record, before);
@@ -567,7 +559,7 @@ static void work_on_file(struct backend *b, enum work work, const char *before, 
     record_file(&record, path);
     if (!before)
         record_bridges(&record);
-    backend_save_costs(b, &error);
+    backend_save_costs(b, &(struct error){0});
     if (work >= COMPARE)
         compare(path, &record);
     for (size_t i = 0; i < record.n + record.n_bridges; i++)
@@ -577,14 +569,13 @@ static void work_on_file(struct backend *b, enum work work, const char *before, 
 int main(int argc, char **argv)
 {
     static const char *const works[N_WORKS] = {"compile", "record", "compare", "after"};
-    struct error error = {0};
     int work = 0;
     while (argc > 3 && work < N_WORKS && strcmp(argv[1], works[work]) != 0)
         work++;
     if (argc < 4 || work == N_WORKS)
         return 2;
     const struct backend_options options = {.threads = 1, .cost_file = argv[2], .seconds_per_step = SECONDS_PER_STEP};
-    struct backend *b = cpu_backend_open(&options, &error);
+    struct backend *b = cpu_backend_open(&options, &(struct error){0});
     int n = work == AFTER ? 2 : 1;
     for (int i = 3; b && i + n <= argc; i += n)
         work_on_file(b, (enum work)work, n > 1 ? argv[i] : NULL, argv[i + n - 1]);

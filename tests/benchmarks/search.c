@@ -1,18 +1,12 @@
-// `search [MODEL.onnx | NAME:N]...`: times the search with a made-up cost on models, or on synthetic graphs of N
-// repeated blocks. Prints a row for each: nodes before and after, estimated gain, seconds, and what the search did.
-#include "backends/backend.h"
-#include "backends/costs/graph_cost.h"
-#include "backends/cpu/cpu.h"
+// `search [NAME:N]...`: times the search with a made-up cost on synthetic graphs of N repeated blocks. Prints a row for
+// each: nodes before and after, estimated gain, seconds, and what the search did.
 #include "core/memory/memory.h"
 #include "core/text/error.h"
 #include "graph/graph.h"
-#include "onnx/convert/import/import.h"
-#include "onnx/format/model_file.h"
 #include "optimizer/search/backtracking/backtracking.h"
 #include "optimizer/search/result.h"
 #include "tests/benchmarks/search_cost.h"
 #include "tests/support/scoped.h"
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,37 +138,12 @@ static bool add_synthetic(struct graph *g, const char *name)
 
 // --- measuring -------------------------------------------------------------------------------------------------------
 
-static void print_rules(const struct search_result *r, const struct rule_set *rules)
-{
-    for (size_t i = 0; i < rules->rules.count; i++) {
-        size_t n = 0;
-        for (size_t k = 0; k < r->steps.count; k++)
-            n += r->steps.items[k].rule == rules->rules.items[i];
-        if (n)
-            printf("    %6zu  %s\n", n, rules->rules.items[i]->name);
-    }
-}
-
-static double measured_seconds(void *context, const struct graph *g)
-{
-    struct estimate estimate;
-    struct error error;
-    return backend_estimate(context, g, &estimate, &error) ? estimate.seconds : INFINITY;
-}
-
 static void search_and_print(const char *name, const struct graph *g, const struct rule_set *rules)
 {
-    struct error error = {0};
-    struct backend_options device = {
-        .cost_file = getenv("COSTS"), .threads = 1, .never_measures = getenv("GUESS") != NULL};
-    struct backend *cpu = device.cost_file ? cpu_backend_open(&device, &error) : NULL;
-    const struct cost_model cost = {cpu ? measured_seconds : made_up_seconds, cpu, 0, NULL};
-    struct search_options options = search_standard_options;
-    struct search_result r;
-    if (getenv("BUDGET"))
-        options.budget = atoll(getenv("BUDGET"));
+    const struct cost_model cost = {made_up_seconds, NULL, 0, NULL};
     clock_t started = clock();   // of the processor: other programs do not count
-    search_graph(g, rules, &cost, &options, &r);
+    struct search_result r FREED_BY(search_result_free);
+    search_graph(g, rules, &cost, &search_standard_options, &r);
     double seconds = (double)(clock() - started) / CLOCKS_PER_SEC;
     printf(
         "%-24s %6zu -> %6zu nodes, %9.3f -> %9.3f ms (%5.1f %%), %7.3f s, %llu expanded, %llu matches, %llu adopted, "
@@ -186,31 +155,6 @@ static void search_and_print(const char *name, const struct graph *g, const stru
         (unsigned long long)r.statistics.remembered, (unsigned long long)r.statistics.priced,
         (unsigned long long)r.statistics.duplicates, (unsigned long long)r.statistics.cyclic,
         mem_peak_resident() >> 20);
-    if (getenv("RULES"))
-        print_rules(&r, rules);
-    if (getenv("EXPLAIN")) {
-        TEXT(t);
-        backend_explain(cpu, &r.graph, &t, &error);
-        puts(t.chars);
-    }
-    search_result_free(&r);
-    backend_close(cpu);
-}
-
-static bool measure_model(const char *path, const struct rule_set *rules, struct error *error)
-{
-    struct onnx_file file;
-    struct imported_model m;
-    struct import_options options = {.fold_limit = IMPORT_FOLD_LIMIT};
-    if (!onnx_file_open(&file, path, error))
-        return false;
-    if (!import_model(&m, &file, &options, error))
-        return false;
-    const char *base = strrchr(path, '/');
-    search_and_print(base ? base + 1 : path, &m.graph, rules);
-    imported_model_free(&m);
-    onnx_file_close(&file);
-    return true;
 }
 
 static bool measure(const char *name, const struct rule_set *rules, struct error *error)
@@ -221,7 +165,7 @@ static bool measure(const char *name, const struct rule_set *rules, struct error
     bool is_synthetic = add_synthetic(&g, name);
     if (is_synthetic)
         search_and_print(name, &g, rules);
-    return is_synthetic || measure_model(name, rules, error);
+    return is_synthetic || error_set_code(error, EXIT_USAGE, name, "is no graph of blocks");
 }
 
 int main(int argc, char **argv)

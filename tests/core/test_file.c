@@ -48,8 +48,7 @@ static open_fn *const ways_to_open[] = {file_map_open, file_map_read};
 static void check_content_by(open_fn *open, const char *path, const void *bytes, size_t size)
 {
     struct file_map map;
-    struct error error;
-    assert_true(open(&map, path, &error));
+    assert_true(open(&map, path, &(struct error){0}));
     assert_int_equal(map.size, size);
     assert_non_null(map.bytes);
     if (size)
@@ -226,9 +225,8 @@ TEST(a_full_device_is_an_error)
 
 TEST(devices_are_written_and_not_replaced)
 {
-    struct error error;
     struct stat status;
-    assert_true(file_write_text("/dev/null", "x", 1, &error));
+    assert_true(file_write_text("/dev/null", "x", 1, &(struct error){0}));
     assert_int_equal(stat("/dev/null", &status), 0);
     assert_true(S_ISCHR(status.st_mode));
 }
@@ -293,10 +291,9 @@ TEST(what_was_read_stays_when_the_file_is_cut_short)
 static void read_what_was_cut_short(const char *path, int out)
 {
     struct file_map map;
-    struct error error;
     dup2(out, STDERR_FILENO);
     program_begin();
-    if (!file_map_open(&map, path, &error) || truncate(path, 10000) != 0)
+    if (!file_map_open(&map, path, &(struct error){0}) || truncate(path, 10000) != 0)
         _exit(EXIT_INTERNAL);
     volatile uint8_t byte = map.bytes[30000];
     _exit(byte ? EXIT_INTERNAL : EXIT_DONE);
@@ -307,9 +304,8 @@ TEST(a_map_that_is_cut_short_is_a_bad_file)
     static const char zeros[40000];
     char said[1000] = "";
     int pipes[2], status;
-    struct error error;
     empty_folder();
-    assert_true(file_write_text(path_of("model"), zeros, sizeof zeros, &error));
+    assert_true(file_write_text(path_of("model"), zeros, sizeof zeros, &(struct error){0}));
     assert_int_equal(pipe(pipes), 0);
     pid_t child = fork();
     if (child == 0)
@@ -326,13 +322,12 @@ TEST(a_map_that_is_cut_short_is_a_bad_file)
 TEST(locks_survive_a_replacement)
 {
     struct file_lock lock;
-    struct error error;
     int status;
     empty_folder();
     file_lock_take(&lock, path_of("data"));
     assert_true(lock.fd >= 0);
     assert_int_equal(files_in_folder(), 1);
-    assert_true(file_write_text(path_of("data"), "x", 1, &error));
+    assert_true(file_write_text(path_of("data"), "x", 1, &(struct error){0}));
     pid_t child = fork();
     if (child == 0) {   // waits for the new file, which nobody has locked
         file_lock_release(&lock);

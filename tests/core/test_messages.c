@@ -272,9 +272,8 @@ static int first_asks_and_second_ends(void)
     assert_true(child >= 0);
     if (child == 0) {
         sigset_t blocked;
-        struct error error;
         install();
-        if (!temporary_folder_make(&folder, &error))
+        if (!temporary_folder_make(&folder, &(struct error){0}))
             _exit(4);
         snprintf(path, sizeof path, "%s/model.onnx", folder.path);
         if (!fopen(path, "w") || write(ends[1], folder.path, sizeof folder.path) != sizeof folder.path)
@@ -330,9 +329,8 @@ TEST(copies_end_alone)
     assert_true(child >= 0);
     if (child == 0) {
         struct temporary_folder folder = {0};
-        struct error error;
         install();
-        if (!temporary_folder_make(&folder, &error))
+        if (!temporary_folder_make(&folder, &(struct error){0}))
             _exit(4);
         int by_itself = end_of_copy(true), by_signal = end_of_copy(false);
         bool is_there = access(folder.path, F_OK) == 0;

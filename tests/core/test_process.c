@@ -11,9 +11,8 @@
 static struct process start(const char *script)
 {
     struct process p;
-    struct error error = {0};
     const char *const arguments[] = {"sh", "-c", script, NULL};
-    assert_true(process_start(&p, arguments, &error));
+    assert_true(process_start(&p, arguments, &(struct error){0}));
     return p;
 }
 
@@ -29,21 +28,20 @@ static void end(struct process *p)
 TEST(test_answers)
 {
     struct process p = start("while read line; do echo \"got $line\" >&0; done");
-    struct text line = {0};
+    TEXT(line);
     struct error error = {0};
     for (int i = 0; i < 3; i++) {
         assert_true(process_send(&p, "echo", "hello\n", 6, LONG_ENOUGH, &error));
         assert_true(process_receive_line(&p, "echo", &line, LONG_ENOUGH, &error));
         assert_string_equal(line.chars, "got hello");
     }
-    text_free(&line);
     end(&p);
 }
 
 TEST(test_gone)
 {
     struct process p = start("exit 0");
-    struct text line = {0};
+    TEXT(line);
     struct error error = {0};
     char block[1 << 16] = {0};
     assert_false(process_receive_line(&p, "helper", &line, LONG_ENOUGH, &error));
@@ -52,19 +50,17 @@ TEST(test_gone)
     for (int i = 0; i < 100 && is_sent; i++)
         is_sent = process_send(&p, "helper", block, sizeof block, LONG_ENOUGH, &error);
     assert_false(is_sent);
-    text_free(&line);
     end(&p);
 }
 
 TEST(test_slow)
 {
     struct process p = start("trap '' HUP TERM INT; while :; do sleep 0.1; done");
-    struct text line = {0};
+    TEXT(line);
     struct error error = {0};
     assert_false(process_receive_line(&p, "helper", &line, 0.2, &error));
     assert_non_null(strstr(error.message, "helper does not answer in time"));
     assert_int_equal(error.code, EXIT_UNSUPPORTED);
-    text_free(&line);
     end(&p);
 }
 
@@ -72,15 +68,13 @@ TEST(test_slow)
 TEST(test_cpu_seconds)
 {
     struct process p = start("i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; echo done >&0; read line");
-    struct text line = {0};
-    struct error error = {0};
-    assert_true(process_receive_line(&p, "counter", &line, LONG_ENOUGH, &error));
+    TEXT(line);
+    assert_true(process_receive_line(&p, "counter", &line, LONG_ENOUGH, &(struct error){0}));
     double taken = process_cpu_seconds(&p), ours = clock_cpu_seconds();
     assert_true(taken > 1e-3);
     while (clock_cpu_seconds() < ours + 0.05)
         ;
     assert_true(process_cpu_seconds(&p) < taken + 0.04);
-    text_free(&line);
     end(&p);
     assert_true(process_cpu_seconds(&p) == 0);
 }

@@ -121,8 +121,7 @@ static bool parses_nested(size_t depth, struct error *error)
         text_add(&t, "(");
     for (size_t i = 0; i < depth; i++)
         text_add(&t, ")");
-    bool parsed = sexp_parse(&a, NULL, t.chars, t.count, &list, error);
-    return parsed;
+    return sexp_parse(&a, NULL, t.chars, t.count, &list, error);
 }
 
 TEST(nesting_is_bounded)

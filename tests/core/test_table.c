@@ -52,11 +52,11 @@ static void check_against_array(const struct table *t, const uint64_t *keys, con
 static void behaves_like_an_array(hash_fn *hash)
 {
     struct random r = random_seed(5);
-    struct table t = {0};
     uint64_t keys[KEYS];
     bool present[KEYS] = {0};
     for (uint32_t id = 0; id < KEYS; id++)
         keys[id] = id * 7;
+    struct table t FREED_BY(table_free) = {0};
     for (int step = 0; step < 6000; step++) {
         uint32_t id = (uint32_t)random_below(&r, KEYS);
         bool wants_insertion = random_below(&r, 1000) < (step / 1000 % 2 ? 300 : 700);
@@ -66,19 +66,17 @@ static void behaves_like_an_array(hash_fn *hash)
             assert_int_equal(table_remove(&t, hash(keys[id]), id), present[id]);
         present[id] = wants_insertion;
         if (step % 300 == 0) {
-            struct table copy;
             check_against_array(&t, keys, present, hash);
+            struct table copy FREED_BY(table_free);
             table_copy(&copy, &t);
             table_reserve(&copy, (size_t)step);
             check_against_array(&copy, keys, present, hash);
-            table_free(&copy);
         }
     }
     check_against_array(&t, keys, present, hash);
     table_clear(&t);
     memset(present, 0, sizeof present);
     check_against_array(&t, keys, present, hash);
-    table_free(&t);
 }
 
 TEST(behaves_like_an_array_for_every_hash)
@@ -90,18 +88,17 @@ TEST(behaves_like_an_array_for_every_hash)
 
 TEST(an_empty_table_finds_nothing)
 {
-    struct table t = {0};
     uint64_t key = 1;
+    struct table t FREED_BY(table_free) = {0};
     assert_int_equal(table_find(&t, 1, keys_are_equal, &key, &key), TABLE_NONE);
     assert_false(table_remove(&t, 1, 0));
     table_clear(&t);
-    table_free(&t);
 }
 
 TEST(a_table_of_few_gives_its_slots_back)
 {
-    struct table t = {0};
     uint64_t key = 3;
+    struct table t FREED_BY(table_free) = {0};
     table_reserve(&t, 100000);
     table_insert(&t, 7, 0);
     table_clear(&t);
@@ -109,14 +106,13 @@ TEST(a_table_of_few_gives_its_slots_back)
     assert_int_equal(table_find(&t, 7, keys_are_equal, &key, &key), TABLE_NONE);
     table_insert(&t, 7, 0);
     assert_int_equal(table_find(&t, 7, keys_are_equal, &key, &key), 0);
-    table_free(&t);
 }
 
 TEST(equal_hashes_are_not_equal_things)
 {
-    struct table t = {0};
     const uint64_t keys[] = {10, 20};
     const uint64_t stranger = 30;
+    struct table t FREED_BY(table_free) = {0};
     table_insert(&t, 7, 0);
     table_insert(&t, 7, 1);
     assert_int_equal(table_find(&t, 7, keys_are_equal, keys, &keys[0]), 0);
@@ -124,25 +120,23 @@ TEST(equal_hashes_are_not_equal_things)
     assert_int_equal(table_find(&t, 7, keys_are_equal, keys, &stranger), TABLE_NONE);
     assert_true(table_remove(&t, 7, 0));
     assert_int_equal(table_find(&t, 7, keys_are_equal, keys, &keys[1]), 1);
-    table_free(&t);
 }
 
 TEST(hashes_that_are_keys_are_not_compared)
 {
-    struct table t = {0};
+    struct table t FREED_BY(table_free) = {0};
     for (uint32_t id = 0; id < 100; id++)
         table_insert(&t, 3 * id, id);
     for (uint32_t id = 0; id < 100; id++)
         assert_int_equal(table_find(&t, 3 * id, NULL, NULL, NULL), id);
     assert_int_equal(table_find(&t, 1, NULL, NULL, NULL), TABLE_NONE);
-    table_free(&t);
 }
 
 TEST(keys_are_numbered_as_they_come)
 {
-    struct key_set set = {0};
     ARENA(arena);
     char key[8] = "one";
+    struct key_set set FREED_BY(key_set_free) = {0};
     assert_int_equal(key_set_find(&set, key, 3), KEY_NONE);
     assert_int_equal(key_set_add(&set, &arena, key, 3), 0);
     strcpy(key, "two");   // what is known is a copy
@@ -157,5 +151,4 @@ TEST(keys_are_numbered_as_they_come)
     key_set_clear(&set);
     assert_int_equal(key_set_add(&set, NULL, key, 3), 0);
     assert_ptr_equal(set.keys.items[0].bytes, key);
-    key_set_free(&set);
 }

@@ -73,10 +73,9 @@ static inline void give_tile(void *context, const struct plan *plan, const struc
 static inline void check_tiles(struct backend *device, struct tiling *t, const char *text, uint64_t seed,
                                double allowed)
 {
-    struct error error = {0};
     arena_init(&t->arena);
     GRAPH(g, &t->arena, text);
-    assert_true(backend_visit_steps(device, &g, give_tile, t, &error));
+    assert_true(backend_visit_steps(device, &g, give_tile, t, &(struct error){0}));
     if (t->given.count)
         check_model_by(device, &g, NULL, &t->given, seed, allowed);
     vec_free(&t->given);

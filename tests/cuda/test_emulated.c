@@ -42,64 +42,56 @@ static struct backend *open_device(bool allows_tf32)
 
 TEST(agrees_with_the_reference)
 {
-    struct backend *device = open_device(false);
+    DEVICE(device, open_device(false));
     for (size_t i = 0; i < COUNT_OF(conformance_graphs); i += EACH)
         check_text(device, conformance_graphs[i], i + 1, 2);
     for (size_t i = 0; i < COUNT_OF(cuda_graphs); i += EACH)
         check_text(device, cuda_graphs[i], i + 1, 2);
-    backend_close(device);
 }
 
 // With the layout of tensor cores.
 TEST(agrees_with_channels_last)
 {
-    struct backend *device = open_device(true);
+    DEVICE(device, open_device(true));
     for (size_t i = 0; i < COUNT_OF(conformance_graphs); i++)
         if (strstr(conformance_graphs[i], "(conv "))
             check_text(device, conformance_graphs[i], i + 1, 2);
     for (size_t i = 0; i < COUNT_OF(cuda_graphs); i++)
         if (strstr(cuda_graphs[i], "(concat ") && strstr(cuda_graphs[i], "(conv "))
             check_text(device, cuda_graphs[i], i + 1, 2);
-    backend_close(device);
 }
 
 TEST(agrees_on_random_graphs)
 {
-    struct backend *device = open_device(false);
+    DEVICE(device, open_device(false));
     for (uint64_t seed = 1; seed <= some_seeds(12); seed++) {
-        struct maker m;
+        struct maker m FREED_BY(drop_graph);
         make_graph(&m, seed);
         check_model_with(device, &m.g, random_layouts(&m.g, &m.arena, seed), seed, 20);
-        drop_graph(&m);
     }
-    backend_close(device);
 }
 
 // Written in place, in all layouts.
 TEST(agrees_on_concatenations)
 {
-    struct backend *device = open_device(false);
+    DEVICE(device, open_device(false));
     for (uint64_t seed = 1; seed <= some_seeds(16); seed++) {
-        struct maker m;
+        struct maker m FREED_BY(drop_graph);
         make_concat_graph(&m, seed);
         check_model(device, &m.g, seed, 20);
         check_model_with(device, &m.g, random_layouts(&m.g, &m.arena, seed), seed, 20);
-        drop_graph(&m);
     }
-    backend_close(device);
 }
 
 TEST(agrees_on_random_windows)
 {
-    struct backend *device = open_device(false);
+    DEVICE(device, open_device(false));
     for (uint64_t seed = 1; seed <= some_seeds(12); seed++) {
-        struct maker m;
+        struct maker m FREED_BY(drop_graph);
         make_window_graph(&m, seed);
         check_model(device, &m.g, seed, 20);
         check_model_with(device, &m.g, same_layouts(&m.g, &m.arena, LAYOUT_CHANNELS_LAST), seed, 20);
-        drop_graph(&m);
     }
-    backend_close(device);
 }
 
 // The engine that is faster here is the second one; a convolution with groups has none.
@@ -144,12 +136,11 @@ TEST(measures_and_keeps_engines)
 static void note_first_choice(void *context, const struct plan *plan, const struct step *step,
                               const struct step_cost *cost)
 {
-    choice_list list = {0};
+    LOCAL_LIST(choice_list, list);
     struct backend *device = context;
     device->methods->list_choices(device, plan, step, &list);
     assert_true(list.count >= 2);
     assert_string_equal(list.items[0].text, "engine 1");
-    vec_free(&list);
 }
 
 // The library ranks engine 0 first, engine 1 is faster: what a file says of one convolution orders those of another.
@@ -167,12 +158,11 @@ TEST(tries_engines_of_near_shapes_first)
           "(graph " X1("(f32 1 8 11 9)") W1("(f32 16 8 3 3)") "(let z (conv :pad 1 1 1 1 x w)) (output z))");
     for (int run = 0; run < 2; run++) {   // measured; from the file
         options.never_measures = run == 1;
-        struct backend *device = cuda_backend_open_on(&emulated_gpu, &options, &error);
+        DEVICE(device, cuda_backend_open_on(&emulated_gpu, &options, &error));
         device->policy = LAYOUTS_PLAIN;
         assert_true(backend_estimate(device, &known, &estimate, &error) && estimate.n_guessed == 0);
         if (run == 1)
             assert_true(backend_visit_steps(device, &near, note_first_choice, device, &error));
-        backend_close(device);
     }
     unlink(path);
 }
@@ -193,11 +183,10 @@ TEST(keeps_an_epilogue_apart_where_that_is_faster)
                            &g, &arena, &error));
     for (int run = 0; run < 2; run++) {   // measured; from the file
         options.never_measures = run == 1;
-        struct backend *device = cuda_backend_open_on(&emulated_gpu, &options, &error);
+        DEVICE(device, cuda_backend_open_on(&emulated_gpu, &options, &error));
         assert_true(backend_estimate(device, &g, &estimate, &error));
         assert_true(estimate.n_steps == 1 && estimate.n_guessed == 0 && fabs(estimate.seconds - 2e-5) < 1e-9);
         check_model(device, &g, 1, 2);
-        backend_close(device);
     }
     struct file_map map;
     assert_true(file_map_open(&map, path, &error));
@@ -211,14 +200,13 @@ TEST(keeps_an_epilogue_apart_where_that_is_faster)
 TEST(agrees_by_tiles)
 {
     for (int allows_tf32 = 0; allows_tf32 <= 1; allows_tf32++) {   // with channels last
-        struct backend *device = open_device(allows_tf32);
+        DEVICE(device, open_device(allows_tf32));
         struct tiling t = {.random = random_seed(1)};
         for (size_t i = (size_t)allows_tf32 % EACH; i < COUNT_OF(conformance_graphs); i += EACH)
             check_tiles(device, &t, conformance_graphs[i], i + 1, allows_tf32 ? 300 : 2);
         for (size_t i = (size_t)allows_tf32 % EACH; i < COUNT_OF(cuda_graphs); i += EACH)
             check_tiles(device, &t, cuda_graphs[i], i + 1, allows_tf32 ? 300 : 2);
         assert_true(t.n_tiles > 50 / EACH && t.n_tiles == t.n_steps);
-        backend_close(device);
     }
 }
 
@@ -232,13 +220,12 @@ TEST(does_without_a_tile_that_does_not_compile)
 {
     struct gpu_api api = emulated_gpu;
     struct backend_options options = {.cost_file = ""};
-    struct error error = {0};
     struct tiling t = {.random = random_seed(1)};
     TEXT(prelude);
     text_printf(&prelude, "%s// in no cache of kernels\n", emulated_prelude);
     api.prelude = prelude.chars;
     api.compile = compile_no_tile;
-    struct backend *device = cuda_backend_open_on(&api, &options, &error);
+    DEVICE(device, cuda_backend_open_on(&api, &options, &(struct error){0}));
     assert_non_null(device);
     check_tiles(device, &t,
                 "(graph " X1("(f32 1 8 9 9)")
@@ -246,7 +233,6 @@ TEST(does_without_a_tile_that_does_not_compile)
                                                            "(output z))",
                 1, 2);
     assert_int_equal(t.n_tiles, 2);
-    backend_close(device);
 }
 
 // Parts begin at a part's number times the stages, which is computed in 32 bits.
@@ -290,11 +276,10 @@ TEST(takes_tiles_that_are_right)
         assert_non_null(own);
         own[5] = is_wrong ? '0' : 't';
         api.prelude = prelude;
-        struct backend *device = cuda_backend_open_on(&api, &options, &error);
+        DEVICE(device, cuda_backend_open_on(&api, &options, &error));
         if (!device || !backend_visit_steps(device, &g, note_choice, &n_tiles, &error))
             fail_msg("%s", error.message);
         check_model(device, &g, 1, 2);
-        backend_close(device);
         fclose(log.out);
         assert_int_equal(n_tiles, is_wrong ? 0 : 2);
         assert_int_equal(strstr(told, " of its largest entry: not taken") != NULL, is_wrong);
@@ -307,12 +292,11 @@ TEST(takes_tiles_that_are_right)
 
 TEST(agrees_with_matrices_in_columns)
 {
-    struct backend *device = open_device(false);
+    DEVICE(device, open_device(false));
     for (size_t i = 1 % EACH; i < COUNT_OF(conformance_graphs); i += EACH)
         check_matrices(device, conformance_graphs[i], i + 1, 2);
     for (size_t i = 1 % EACH; i < COUNT_OF(cuda_graphs); i += EACH)
         check_matrices(device, cuda_graphs[i], i + 1, 2);
-    backend_close(device);
 }
 
 // Figure 5 of the TASO paper: (x * y)' and y' * x', where a product is four times as fast on matrices in columns. By
@@ -331,7 +315,7 @@ TEST(chooses_layouts_by_cost)
     struct error error = {0};
     struct backend_options options = {.cost_file = "", .seconds_per_step = 1e-4};
     setenv("TASO_EMULATED_ROWS", "4e-5", 1);
-    struct backend *device = cuda_backend_open_on(&emulated_gpu, &options, &error);
+    DEVICE(device, cuda_backend_open_on(&emulated_gpu, &options, &error));
     unsetenv("TASO_EMULATED_ROWS");
     for (size_t i = 0; i < COUNT_OF(graphs); i++) {
         ARENA(arena);
@@ -343,7 +327,6 @@ TEST(chooses_layouts_by_cost)
         assert_true(backend_estimate(device, &g, &estimate, &error) && fabs(estimate.seconds - best[i]) < 1e-9);
         check_model(device, &g, i + 1, 2);
     }
-    backend_close(device);
 }
 
 // --- weights ----------------------------------------------------------------------------------------------------------
@@ -372,7 +355,7 @@ TEST(small_weights_are_cold_in_large_models)
     struct error error = {0};
     struct backend_options options = {.cost_file = "", .seconds_per_step = 1e-4};
     setenv("TASO_EMULATED_COLD", "1e-4", 1);
-    struct backend *device = cuda_backend_open_on(&emulated_gpu, &options, &error);
+    DEVICE(device, cuda_backend_open_on(&emulated_gpu, &options, &error));
     unsetenv("TASO_EMULATED_COLD");
     GRAPH(g, &arena,
           "(graph " X1("(f32 4 8)") W2("(f32 8 8)", "(f32 8 64)") "(let a (matmul x w))"
@@ -385,7 +368,6 @@ TEST(small_weights_are_cold_in_large_models)
         if (fabs(estimate.seconds - wanted) > 1e-8)
             fail_msg("%g seconds in a model that is %s", estimate.seconds, is_small ? "small" : "large");
     }
-    backend_close(device);
 }
 
 // --- bounds -----------------------------------------------------------------------------------------------------------
@@ -412,7 +394,7 @@ TEST(bounds_what_was_measured)
     struct error error = {0};
     struct backend_options options = {.cost_file = getenv("TASO_RECORDED")};
     setenv("TASO_CUDA_PLUGIN", "/nowhere", 1);
-    struct backend *device = cuda_backend_open(&options, &error);
+    DEVICE(device, cuda_backend_open(&options, &error));
     if (!device)
         fail_msg("%s", error.message);
     for (size_t i = 0; i < COUNT_OF(graphs); i++) {
@@ -420,5 +402,4 @@ TEST(bounds_what_was_measured)
         GRAPH(g, &arena, graphs[i]);
         assert_true(backend_visit_steps(device, &g, check_bound, device, &error));
     }
-    backend_close(device);
 }

@@ -75,12 +75,11 @@ static const struct found_case {
 static const struct derived_program *find_wanted(const struct search *s, const struct found_case *c)
 {
     for (size_t i = 0; i < s->results.count; i++) {
-        struct text text = {0};
+        TEXT(text);
         const struct derived_program *r = &s->results.items[i];
         struct program_cost cost = program_cost(s->dv, r->program);
         applications_print(&text, s->dv, r->program);
         bool is_wanted = text.count && strcmp(text.chars, c->wanted) == 0 && cost.n_others <= c->most_others;
-        text_free(&text);
         if (is_wanted)
             return r;
     }
@@ -109,20 +108,18 @@ static void show(const struct search *s, const struct found_case *c, const struc
 static void case_is_found(void **state)
 {
     const struct found_case *c = *state;
-    struct problem p;
-    struct search s;
     struct search_limits limits = search_standard_limits;
     limits.depth = c->depth;
+    struct problem p FREED_BY(problem_free);
     problem_init(&p, c->text);
     p.dv.weights = 2;
+    struct search s FREED_BY(search_free);
     search_run(&s, &p.dv, p.program, &limits);
     const struct derived_program *r = find_wanted(&s, c);
     if (!r)
         fail_msg("%s was not found", c->name);
     show(&s, c, r);
     check_path(&s, r->state, r->program);
-    search_free(&s);
-    problem_free(&p);
 }
 
 // Tests of their names: `test_derivation_cases 'conv 5x5*'` runs one.
@@ -152,25 +149,21 @@ TEST(all_programs_are_equal)
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         if (is_left_out(i, 3))
             continue;
-        struct problem p;
-        struct search s;
         struct search_limits limits = {.depth = 4, .most_programs = 200, .most_operations = 8};
+        struct problem p FREED_BY(problem_free);
         problem_init(&p, cases[i].text);
         p.dv.weights = 2;
+        struct search s FREED_BY(search_free);
         search_run(&s, &p.dv, p.program, &limits);
         check_results(&s, p.program);
-        search_free(&s);
-        problem_free(&p);
     }
 }
 
 static double turned(const char *definition)
 {
-    struct problem p;
+    struct problem p FREED_BY(problem_free);
     problem_init(&p, definition);
-    double n = program_cost(&p.dv, p.program).turned;
-    problem_free(&p);
-    return n;
+    return program_cost(&p.dv, p.program).turned;
 }
 
 TEST(reads_across_rows_are_counted)
@@ -189,12 +182,12 @@ TEST(equal_costs_go_by_rows)
         "x0 f32[2,16,7]\nx1 f32[2,40,5]\nz[i,j,k] f32[2,16,5] = sum(m < 40) (if 27 - ((j * 40 + m) mod 41) >= 0 then "
         "(if 0 - (((j * 40 + m) mod 41) mod 4) >= 0 then "
         "(x0[i,(j * 40 + m) / 41,((j * 40 + m) mod 41) / 4 or 0] * x1[i,m,k]) else 0.0) else 0.0)\n";
-    struct problem p;
-    struct search s;
     struct search_limits limits = search_standard_limits;
     size_t n_chosen = 0;
     limits.depth = 3;
+    struct problem p FREED_BY(problem_free);
     problem_init(&p, rows);
+    struct search s FREED_BY(search_free);
     search_run(&s, &p.dv, p.program, &limits);
     for (size_t i = 1; i < s.results.count; i++) {
         const struct derived_program *a = &s.results.items[i - 1], *b = &s.results.items[i];
@@ -202,8 +195,6 @@ TEST(equal_costs_go_by_rows)
         n_chosen += a->cost == b->cost && a->turned < b->turned && a->program > b->program;
     }
     assert_true(n_chosen > 0);
-    search_free(&s);
-    problem_free(&p);
 }
 
 TEST(searches_are_deterministic)
@@ -211,15 +202,13 @@ TEST(searches_are_deterministic)
     int programs[2];
     size_t counts[2];
     for (int run = 0; run < 2; run++) {
-        struct problem p;
-        struct search s;
         struct search_limits limits = {.depth = 3, .most_programs = 200, .most_operations = 8};
+        struct problem p FREED_BY(problem_free);
         problem_init(&p, cases[0].text);
+        struct search s FREED_BY(search_free);
         search_run(&s, &p.dv, p.program, &limits);
         programs[run] = s.results.items[s.results.count / 2].program;
         counts[run] = s.states.count + s.counters.n_steps;
-        search_free(&s);
-        problem_free(&p);
     }
     assert_int_equal(programs[0], programs[1]);
     assert_int_equal(counts[0], counts[1]);
@@ -246,19 +235,17 @@ TEST(published_sizes_are_found)
 {
     const struct check_limits check = {.n_random = 40, .most_work = 2e7};
     for (size_t i = 0; i < COUNT_OF(published); i++) {
-        struct problem p;
-        struct search s;
         struct search_limits limits = search_standard_limits;
         limits.depth = published[i].depth;
+        struct problem p FREED_BY(problem_free);
         problem_init(&p, published[i].text);
         p.dv.weights = 2;
+        struct search s FREED_BY(search_free);
         search_run(&s, &p.dv, p.program, &limits);
         const struct derived_program *r = find_wanted(&s, &published[i]);
         if (!r)
             fail_msg("%s was not found", published[i].name);
         show(&s, &published[i], r);
         assert_true(programs_agree(&p.dv, p.program, r->program, 9, &check));
-        search_free(&s);
-        problem_free(&p);
     }
 }

@@ -50,13 +50,11 @@ TEST(programs_are_the_same_polynomials)
 {
     const struct search_limits limits = {.depth = 4, .most_programs = 300, .most_operations = 8};
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
-        struct problem p;
-        struct search s;
+        struct problem p FREED_BY(problem_free);
         problem_init(&p, texts[i]);
+        struct search s FREED_BY(search_free);
         search_run(&s, &p.dv, p.program, &limits);
         assert_true(s.results.count > 20);
         check_programs(&p, &s);
-        search_free(&s);
-        problem_free(&p);
     }
 }

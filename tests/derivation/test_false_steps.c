@@ -250,8 +250,8 @@ TEST(algorithms_fit_or_are_refused)
     struct random random = random_seed(46);
     struct counts counts = {0};
     for (size_t t = 0; t < COUNT_OF(small_texts); t++) {
-        struct problem p;
         struct scope s;
+        struct problem p FREED_BY(problem_free);
         problem_init(&p, small_texts[t]);
         for (uint64_t i = 0; i < some_of(600); i++) {
             struct bilinear b;
@@ -262,7 +262,6 @@ TEST(algorithms_fit_or_are_refused)
                 by.iterators[k] = random_iterator(&random, &s, b.is_result[k]);
             count(&p, rule_factorize(&p.dv.all.pool, &s, &by), &counts);
         }
-        problem_free(&p);
     }
     print_message("algorithms: %d refused, %d accepted\n", counts.refused, counts.accepted);
     assert_int_equal(counts.wrong, 0);
@@ -281,11 +280,10 @@ TEST(false_steps_are_refused)
     for (size_t k = 0; k < COUNT_OF(steps); k++) {
         struct counts counts = {0};
         for (size_t t = 0; t < COUNT_OF(texts); t++) {
-            struct problem p;
+            struct problem p FREED_BY(problem_free);
             problem_init(&p, texts[t]);
             for (uint64_t i = 0; i < some_of(120); i++)
                 steps[k](&p, &random, &counts);
-            problem_free(&p);
         }
         print_message("%s: %d refused, %d accepted\n", names[k], counts.refused, counts.accepted);
         assert_int_equal(counts.wrong, 0);
@@ -322,7 +320,7 @@ TEST(false_programs_are_told)
     const struct check_limits limits = {.n_random = 32, .most_work = 1e6};
     int told = 0;
     for (size_t t = 0; t < COUNT_OF(texts); t++) {
-        struct problem p;
+        struct problem p FREED_BY(problem_free);
         problem_init(&p, texts[t]);
         for (uint64_t i = 0; i < some_of(40); i++) {
             int changed = change_scope(&p.dv.all.pool, &random, p.program);
@@ -331,7 +329,6 @@ TEST(false_programs_are_told)
             told++;
         }
         assert_true(programs_agree(&p.dv, p.program, p.program, 1, &limits));
-        problem_free(&p);
     }
     assert_true(told > 3 * (int)some_of(40));
 }

@@ -31,14 +31,13 @@ static int add_form(struct derivation *dv, const struct form *form)
     char *text = arena_printf(dv->arena, "x0 f32[4,7]\nx1 f32[7,5]\n%s\n", form->text);
     if (!definition_parse(dv->arena, "form", text, strlen(text), &d, &error))
         fail_msg("%u:%u: %s\n%s", error.line, error.column, error.message, text);
-    int program = derivation_add(dv, &d);
-    return program;
+    return derivation_add(dv, &d);
 }
 
 TEST(equal_scopes_are_one_tensor)
 {
-    struct problem p;
     int tensors[COUNT_OF(forms)];
+    struct problem p FREED_BY(problem_free);
     problem_init(&p, "x0 f32[4,7]\nx1 f32[7,5]\nz[i,j] f32[4,5] = x0[i,j]\n");
     for (size_t i = 0; i < COUNT_OF(forms); i++)
         tensors[i] = add_form(&p.dv, &forms[i]);
@@ -46,14 +45,13 @@ TEST(equal_scopes_are_one_tensor)
         for (size_t j = 0; j < COUNT_OF(forms); j++)
             if ((tensors[i] == tensors[j]) != (forms[i].group == forms[j].group))
                 fail_msg("%s\n%s", forms[i].text, forms[j].text);
-    problem_free(&p);
 }
 
 // A sum of symmetric iterators, in all orders of its reads: colors tell none apart.
 TEST(symmetric_sums_have_one_form)
 {
-    struct problem p;
     int tensors[2];
+    struct problem p FREED_BY(problem_free);
     static const struct form symmetric[] = {
         {0, "z[i] f32[4] = sum(m < 3) sum(n < 3) sum(p < 3) (x0[i,m] * x0[i,n] * x1[m,p] * x1[n,p])"},
         {0, "z[i] f32[4] = sum(p < 3) sum(n < 3) sum(m < 3) (x1[n,p] * x0[i,m] * (x1[m,p] * x0[i,n]))"}};
@@ -61,5 +59,4 @@ TEST(symmetric_sums_have_one_form)
     for (int i = 0; i < 2; i++)
         tensors[i] = add_form(&p.dv, &symmetric[i]);
     assert_int_equal(tensors[0], tensors[1]);
-    problem_free(&p);
 }

@@ -18,14 +18,13 @@ TEST(tables_are_those_of_the_paper)
 {
     static const uint8_t product[] = {IN_FIRST | IN_RESULT, IN_SECOND | IN_RESULT, IN_FIRST | IN_SECOND};
     ARENA(a);
-    struct iterator_tables tables;
+    struct iterator_tables tables FREED_BY(iterator_tables_free);
     iterator_tables_compute(&a, &tables);
     assert_int_equal(count_tables(&tables, "matmul"), 2);
     assert_int_equal(count_tables(&tables, "conv"), 4);
     assert_string_equal(tables.items.items[0].op->name, "matmul");
     assert_int_equal(tables.items.items[0].n_iterators, 3);
     assert_memory_equal(tables.items.items[0].signatures, product, sizeof product);
-    iterator_tables_free(&tables);
 }
 
 static bool is_matched_by_itself(struct derivation *dv, int program, const struct operator* op)
@@ -65,9 +64,9 @@ TEST(operators_are_found_in_their_definitions)
 {
     ARENA(a);
     struct error error;
-    struct iterator_tables tables;
     const struct sexp *list;
     int n = 0;
+    struct iterator_tables tables FREED_BY(iterator_tables_free);
     iterator_tables_compute(&a, &tables);
     if (!sexp_parse_file(&a, examples_path, &list, &error))
         fail_msg("%s: %s", examples_path, error.message);
@@ -79,15 +78,14 @@ TEST(operators_are_found_in_their_definitions)
     }
     print_message("%d of %zu examples sum products of two operands\n", n, list->count);
     assert_true(n >= 2);
-    iterator_tables_free(&tables);
 }
 
 // Every application of a window, a stride, a dilation, pads and groups.
 TEST(random_convolutions_are_found)
 {
     ARENA(a);
-    struct iterator_tables tables;
     int n = 0;
+    struct iterator_tables tables FREED_BY(iterator_tables_free);
     iterator_tables_compute(&a, &tables);
     for (uint64_t k = 0; k < some_of(144); k++) {
         int64_t stride[2] = {1 + (int64_t)(k % 3), 1 + (int64_t)(k / 3 % 2)}, pads[4] = {(int64_t)(k % 2), 2, 1, 0};
@@ -99,7 +97,6 @@ TEST(random_convolutions_are_found)
         check_call(&a, &tables, &call, &n);
     }
     assert_int_equal(n, some_of(144));
-    iterator_tables_free(&tables);
 }
 
 int main(int argc, char **argv)

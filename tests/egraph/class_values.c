@@ -73,14 +73,13 @@ static bool evaluate(struct evalues *v, const struct egraph *e, enode_id n, uint
         outputs[i] = ret_entries;
         ret_entries += type_elements(&made->types[i]);
     }
-    struct definition d;
     struct operator_call call = {egraph_operator(e, n), (int)node->n_children, types, egraph_attributes(e, n)};
+    struct definition d FREED_BY(definition_free);
     definition_init(&d, &v->scratch, call.n_inputs, types);
     bool is_done = operator_define(&d, &call) && !d.is_data_dependent &&
                    definition_flops(&d) <= (double)OPERATIONS_PER_ENTRY * (double)v->most_entries;
     if (is_done)
         evaluate_field(&d, KEY, inputs, outputs, &v->scratch);
-    definition_free(&d);
     return is_done;
 }
 

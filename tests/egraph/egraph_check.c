@@ -73,8 +73,8 @@ static bool is_congruent(const void *owner, uint32_t id, const void *key)
 
 static bool check_congruence(const struct egraph *e, const char **ret_what)
 {
-    struct table seen = {0};
     bool is_right = true;
+    struct table seen FREED_BY(table_free) = {0};
     for (enode_id n = 0; n < e->nodes.count && is_right; n++) {
         uint64_t hash = hash_mix(e->nodes.items[n].op, e->nodes.items[n].attributes);
         for (uint32_t i = 0; i < e->nodes.items[n].n_children; i++)
@@ -84,7 +84,6 @@ static bool check_congruence(const struct egraph *e, const char **ret_what)
         is_right = table_find(&seen, hash, is_congruent, e, &n) == TABLE_NONE;
         table_insert(&seen, hash, n);
     }
-    table_free(&seen);
     return is_right || complain(ret_what, "two nodes are congruent");
 }
 

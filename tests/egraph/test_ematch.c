@@ -62,17 +62,16 @@ static void match_egraph(struct trial *t, struct thread_pool *team, ematches *re
     size_t n = t->rules.rules.count;
     bool *is_used = arena_array(&t->scratch, bool, n), *is_cut = arena_array(&t->scratch, bool, n);
     uint32_t *since = arena_array(&t->scratch, uint32_t, n);
-    struct eindex index;
     memset(is_used, true, n);
+    struct eindex index FREED_BY(eindex_free);
     eindex_init(&index, &t->e);
     struct ematch_search s = {&t->matcher, &index, is_used, since, NULL, UINT32_MAX, team};
     ematch_search(&s, ret_matches, is_cut);
-    eindex_free(&index);
 }
 
 static void keep_what_holds(struct trial *t, const ematches *matches)
 {
-    struct instances instances;
+    struct instances instances FREED_BY(instances_free);
     instances_init(&instances, &t->e, &t->rules);
     size_t size;
     for (size_t i = 0; i < matches->count; i += size) {
@@ -85,7 +84,6 @@ static void keep_what_holds(struct trial *t, const ematches *matches)
         if (instances_find(&instances, words[0], variables, nodes)->state != INSTANCE_NO_MATCH)
             vec_push(&t->found, f);
     }
-    instances_free(&instances);
 }
 
 static void number_nodes(struct trial *t)

@@ -105,9 +105,9 @@ static size_t try_model(struct trial *t, uint64_t seed)
 {
     struct arena_mark mark = arena_mark(&t->scratch);
     struct random r = random_seed(seed + 1000);
-    struct field_values expected;
     const char *what = "";
     make_graph(t, seed);
+    struct field_values expected FREED_BY(field_values_free);
     graph_values(&expected, &t->g, 5, &t->scratch);
     explore(t, seed % 4 == 0 ? CYCLES_VANILLA : CYCLES_EFFICIENT, 1);
     if (!egraph_check(&t->e, &what))
@@ -119,7 +119,6 @@ static size_t try_model(struct trial *t, uint64_t seed)
         check_choice(t, seed, &r, &expected);
     size_t unions = t->e.n_unions;
     end_exploration(t);
-    field_values_free(&expected);
     graph_free(&t->g);
     arena_release(&t->scratch, mark);
     return unions;
@@ -142,36 +141,33 @@ static void trial_free(struct trial *t)
 
 TEST(any_choice_computes_the_same)
 {
-    struct trial t;
     size_t unions = 0;
+    struct trial t FREED_BY(trial_free);
     trial_init(&t);
     for (uint64_t seed = 1; seed <= some_of(MODELS); seed++)
         unions += try_model(&t, seed);
     assert_true(unions > 10 * some_of(MODELS));
-    trial_free(&t);
 }
 
 TEST(is_the_same_for_any_number_of_threads)
 {
-    struct trial t;
+    struct trial t FREED_BY(trial_free);
     trial_init(&t);
     for (uint64_t seed = 1; seed <= 12; seed++) {
         struct arena_mark mark = arena_mark(&t.scratch);
-        struct egraph alone;
         make_graph(&t, seed);
         explore(&t, CYCLES_EFFICIENT, 1);
         exploration_free(&t.x);
+        struct egraph alone FREED_BY(egraph_free);
         alone = t.e;
         explore(&t, CYCLES_EFFICIENT, 3);
         assert_int_equal(alone.nodes.count, t.e.nodes.count);
         assert_memory_equal(alone.edges.items, t.e.edges.items, alone.edges.count * sizeof *alone.edges.items);
         assert_memory_equal(alone.leader.items, t.e.leader.items, alone.leader.count * sizeof *alone.leader.items);
-        egraph_free(&alone);
         end_exploration(&t);
         graph_free(&t.g);
         arena_release(&t.scratch, mark);
     }
-    trial_free(&t);
 }
 
 // Each alone: with others, what follows from it may be laid to them.

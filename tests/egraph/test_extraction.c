@@ -19,12 +19,11 @@ static int check_problems(make_fn *make, check_fn *check, uint64_t seed, uint64_
     struct selections all = {0};
     int n_solvable = 0;
     for (uint64_t i = 0; i < some_of(count); i++) {
-        struct extraction_problem p;
+        struct extraction_problem p FREED_BY(extraction_free);
         make(&p, &r);
         small_problem_try_all(&p, &all);
         check(&p, &all);
         n_solvable += all.list.count > 0;
-        extraction_free(&p);
     }
     vec_free(&all.list);
     return n_solvable;
@@ -68,7 +67,7 @@ TEST(greedy_gives_valid_selections)
 // root reads a and b, or c; a and b both read the dear class d, which is so counted twice by trees.
 TEST(sharing_counts_once)
 {
-    struct extraction_problem p = {0};
+    struct extraction_problem p FREED_BY(extraction_free) = {0};
     uint32_t root = extraction_add_class(&p), a = extraction_add_class(&p), b = extraction_add_class(&p);
     uint32_t c = extraction_add_class(&p), d = extraction_add_class(&p);
     uint32_t through_d = extraction_add_node(&p, root, 1, 2, (uint32_t[]){a, b});
@@ -88,7 +87,6 @@ TEST(sharing_counts_once)
     assert_int_equal(choice[root], through_d);
     assert_int_equal(choice[c], EXTRACTION_NONE);
     assert_true(cost == 13);
-    extraction_free(&p);
 }
 
 static void check_reduction(const struct extraction_problem *p, const struct selections *all)
@@ -147,13 +145,12 @@ static void check_rests(const struct extraction_problem *p, const struct selecti
 
 static void check_cuts(const struct extraction_problem *p, const struct selections *all)
 {
-    struct whole_costs rests;
+    struct whole_costs rests FREED_BY(whole_costs_free);
     whole_costs_init(&rests, p);
     double bound = cuts_bound(p, rests.cost, INFINITY);
     assert_true(bound <= least_cost(all) * rests.scale);
     assert_int_equal(isfinite(bound), all->list.count > 0);
     check_rests(p, all, &rests, bound);
-    whole_costs_free(&rests);
 }
 
 TEST(cuts_bound_every_selection)

@@ -48,7 +48,7 @@ TEST(rebuilds_as_the_closure_of_all_pairs)
 {
     for (uint64_t seed = 1; seed <= GRAPHS; seed++) {
         struct random r = random_seed(seed);
-        struct grown g;
+        struct grown g FREED_BY(grown_free);
         grown_init(&g);
         for (size_t i = 0; i < NODES; i++)
             add_something(&g, &r);
@@ -56,7 +56,6 @@ TEST(rebuilds_as_the_closure_of_all_pairs)
         closure_init(&c, &g.e);
         for (int round = 0; round < ROUNDS; round++)
             unite_at_random(&g, &c, &r, seed);
-        grown_free(&g);
     }
 }
 
@@ -78,7 +77,7 @@ static enode_id apply(struct egraph *e, enum operator_id op, enode_id x, enode_i
 
 TEST(refuses_other_types)
 {
-    struct egraph e;
+    struct egraph e FREED_BY(egraph_free);
     egraph_init(&e);
     enode_id x = leaf(&e, 0, 3), y = leaf(&e, 1, 3), wide = leaf(&e, 2, 4);
     enode_id sum = apply(&e, OP_EWADD, x, y), difference = apply(&e, OP_SUB, sum, y);
@@ -86,7 +85,6 @@ TEST(refuses_other_types)
     assert_int_equal(egraph_union(&e, difference, x, REASON_GIVEN), UNION_NEW);
     assert_int_equal(egraph_union(&e, difference, x, REASON_GIVEN), UNION_KNOWN);
     assert_int_equal(apply(&e, OP_EWADD, y, x), sum);
-    egraph_free(&e);
 }
 
 static void note_reason(void *context, enode_id x, enode_id y, uint32_t reason)
@@ -97,8 +95,8 @@ static void note_reason(void *context, enode_id x, enode_id y, uint32_t reason)
 
 TEST(tells_why)
 {
-    struct egraph e;
     uint32_t seen[4] = {0};
+    struct egraph e FREED_BY(egraph_free);
     egraph_init(&e);
     enode_id a = leaf(&e, 0, 3), b = leaf(&e, 1, 3), c = leaf(&e, 2, 3), d = leaf(&e, 3, 3);
     enode_id of_a = apply(&e, OP_RELU, a, a), of_c = apply(&e, OP_RELU, c, c);
@@ -110,12 +108,11 @@ TEST(tells_why)
     assert_memory_equal(seen, ((uint32_t[]){0, 1, 1, 0}), sizeof seen);
     egraph_explain(&e, d, of_a, note_reason, seen);
     assert_memory_equal(seen, ((uint32_t[]){1, 1, 1, 1}), sizeof seen);
-    egraph_free(&e);
 }
 
 TEST(knows_weights_through_unions)
 {
-    struct egraph e;
+    struct egraph e FREED_BY(egraph_free);
     egraph_init(&e);
     enode_id x = leaf(&e, 0, 3), y = apply(&e, OP_RELU, x, x);
     enode_id w =
@@ -126,5 +123,4 @@ TEST(knows_weights_through_unions)
     assert_true(e.classes.items[egraph_find(&e, y)].is_weight);
     assert_false(e.classes.items[egraph_find(&e, y)].is_given);
     assert_true(e.classes.items[egraph_find(&e, x)].is_given);
-    egraph_free(&e);
 }

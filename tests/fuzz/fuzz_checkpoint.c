@@ -22,15 +22,13 @@ static void require_classes_in_order(const struct findings *f)
 
 static bool has_few_inputs(const struct checkpoint_header *header, struct arena *arena)
 {
-    struct space space;
-    struct error error;
     const char *text = header->space_text;
+    struct space space FREED_BY(space_free);
     space_init(&space, arena);
-    bool is_read = space_parse(&space, header->space_name, text, strlen(text), &error);
+    bool is_read = space_parse(&space, header->space_name, text, strlen(text), &(struct error){0});
     int most = 0;
     for (size_t i = 0; is_read && i < space.families.count; i++)
         most = space.families.items[i]->n_inputs > most ? space.families.items[i]->n_inputs : most;
-    space_free(&space);
     return most <= MOST_INPUTS;
 }
 
@@ -49,15 +47,14 @@ static void merge(const char *path)
 {
     static FILE *nowhere;
     struct job_options options = {.threads = 1};
-    struct job job;
     struct error error = {0};
     nowhere = nowhere ? nowhere : fopen("/dev/null", "w");
     struct log log = {nowhere, "fuzz", LOG_WARNING};
+    struct job job FREED_BY(job_free);
     job_init(&job, &options, &log);
     job.random = draw_once();
     if (!job_merge(&job, (char *[]){(char *)(uintptr_t)path}, 1, &error))
         FUZZ_REQUIRE(error.message[0]);
-    job_free(&job);
 }
 
 static void read_parts(const uint8_t *data, size_t size)
@@ -66,9 +63,8 @@ static void read_parts(const uint8_t *data, size_t size)
     ARENA(arena);
     struct checkpoint_header header;
     checkpoint_list parts = {0};
-    struct error error;
     const char *path = fuzz_file(data, size);
-    bool is_read = checkpoint_file_read(path, &arena, &header, &parts, &error);
+    bool is_read = checkpoint_file_read(path, &arena, &header, &parts, &(struct error){0});
     for (size_t i = 0; is_read && i < parts.count; i++) {
         require_classes_in_order(&parts.items[i].findings);
         n_members += parts.items[i].findings.members.count;

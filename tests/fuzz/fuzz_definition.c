@@ -8,9 +8,8 @@
 static bool print_definition(const uint8_t *data, size_t size, struct text *out)
 {
     ARENA(arena);
-    struct error error;
     struct definition d;
-    bool is_read = definition_parse(&arena, "fuzz", (const char *)data, size, &d, &error);
+    bool is_read = definition_parse(&arena, "fuzz", (const char *)data, size, &d, &(struct error){0});
     if (is_read) {
         definition_print_typed(out, &d);
         definition_free(&d);

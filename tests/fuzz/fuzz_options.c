@@ -29,7 +29,6 @@ static const struct program program = {.name = "fuzz", .options = specs};
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fields fields = {.fold = true, .budget = 1, .alpha = 1};
-    struct error error;
     ARENA(arena);
     enum options_end end;
     char *arguments[256];
@@ -37,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *text = arena_string_n(&arena, (const char *)data, size);
     for (char *line = strtok(text, "\n"); line && count < 256; line = strtok(NULL, "\n"))
         arguments[count++] = line;
-    if (options_parse(&program, &count, arguments, &fields, &end, &error) && end == OPTIONS_READ) {
+    if (options_parse(&program, &count, arguments, &fields, &end, &(struct error){0}) && end == OPTIONS_READ) {
         FUZZ_REQUIRE(fields.budget >= 1 && fields.budget <= 1000000 && fields.alpha >= 1 && fields.alpha <= 100);
         FUZZ_REQUIRE(fields.device == 0 || fields.device == 1);
     }

@@ -8,9 +8,8 @@ static bool print_rules(const uint8_t *data, size_t size, struct text *out)
 {
     ARENA(arena);
     struct rule_set set FREED_BY(rule_set_free);
-    struct error error;
     rule_set_init(&set, &arena);
-    bool is_read = rule_set_read(&set, fuzz_file(data, size), &error);
+    bool is_read = rule_set_read(&set, fuzz_file(data, size), &(struct error){0});
     for (size_t i = 0; is_read && i < set.rules.count; i++)
         rule_print(out, set.rules.items[i]);
     return is_read;

@@ -9,7 +9,6 @@ static void check_read_back(const struct sexp *s)
 {
     ARENA(arena);
     TEXT(text);
-    struct error error;
     const struct sexp *list;
     for (size_t i = 0; s->kind == SEXP_LIST && i < s->count; i++)
         check_read_back(&s->items[i]);
@@ -19,7 +18,7 @@ static void check_read_back(const struct sexp *s)
         text_add_quoted(&text, s->text);
     else
         text_add_real(&text, s->real);
-    FUZZ_REQUIRE(sexp_parse(&arena, "again", text.chars, text.count, &list, &error) && list->count == 1);
+    FUZZ_REQUIRE(sexp_parse(&arena, "again", text.chars, text.count, &list, &(struct error){0}) && list->count == 1);
     if (s->kind == SEXP_STRING)
         FUZZ_REQUIRE(list->items[0].kind == SEXP_STRING && strcmp(list->items[0].text, s->text) == 0);
     else
@@ -31,9 +30,8 @@ static void check_read_back(const struct sexp *s)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     ARENA(arena);
-    struct error error;
     const struct sexp *list;
-    if (sexp_parse(&arena, "fuzz", (const char *)data, size, &list, &error))
+    if (sexp_parse(&arena, "fuzz", (const char *)data, size, &list, &(struct error){0}))
         check_read_back(list);
     return 0;
 }

@@ -7,10 +7,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     ARENA(arena);
-    struct space space;
-    struct error error;
+    struct space space FREED_BY(space_free);
     space_init(&space, &arena);
-    (void)space_parse(&space, "fuzz", (const char *)data, size, &error);
-    space_free(&space);
+    (void)space_parse(&space, "fuzz", (const char *)data, size, &(struct error){0});
     return 0;
 }

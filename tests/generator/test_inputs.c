@@ -33,10 +33,9 @@ TEST(every_renamed_set_is_visited_once)
                  {0x0f, 0x03, 1}, {0x13, 0x01, 6}, {0x37, 0x00, 4}, {0x71, 0x10, 4}, {0x51, 0x00, 8}};
     const char *text = "(family f (inputs 4 (f32 2 2)) (inputs 2 (f32 3)) (inputs 1 (f32)) (operator (relu _)))";
     ARENA(arena);
-    struct space space;
-    struct error error;
+    struct space space FREED_BY(space_free);
     space_init(&space, &arena);
-    assert_true(space_parse(&space, "test", text, strlen(text), &error));
+    assert_true(space_parse(&space, "test", text, strlen(text), &(struct error){0}));
     const struct family *f = space.families.items[0];
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct visits v = {.set = cases[i].set, .fixed = cases[i].fixed};
@@ -47,5 +46,4 @@ TEST(every_renamed_set_is_visited_once)
     }
     assert_false(inputs_are_first(f, 0x02));
     assert_false(inputs_are_first(f, 0x21));
-    space_free(&space);
 }

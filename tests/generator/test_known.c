@@ -13,10 +13,9 @@ struct known {
 
 static void start(struct known *k)
 {
-    struct error error;
     arena_init(&k->arena);
     space_init(&k->space, &k->arena);
-    assert_true(space_parse(&k->space, "test", text, strlen(text), &error));
+    assert_true(space_parse(&k->space, "test", text, strlen(text), &(struct error){0}));
     k->family = k->space.families.items[0];
     k->random = random_seed(7);
 }

@@ -78,12 +78,11 @@ TEST(no_rule_of_four_operators_needs_three_outputs)
     };
     for (size_t i = 0; i < COUNT_OF(spaces); i++) {
         struct found found;
-        struct two_outputs_terms known;
         find_fast(&found, spaces[i], OPERATORS);
+        struct two_outputs_terms known FREED_BY(two_outputs_terms_free);
         two_outputs_terms_init(&known, &found.reduction, OPERATORS);
         if (expect_no_three_targets(&known, spaces[i]) == 0)
             fail_msg("%s: no two outputs", spaces[i]);
-        two_outputs_terms_free(&known);
         free_fast(&found);
     }
 }

@@ -157,7 +157,7 @@ static void check_case(size_t number)
     ARENA(a);
     struct unify_member members[MAX_MEMBERS];
     struct rule *rules[MAX_MEMBERS];
-    unified_list found = {0};
+    LOCAL_LIST(unified_list, found);
     size_t n = 0, n_expected = 0;
     for (; n < MAX_MEMBERS && cases[number].members[n].statement; n++) {
         int64_t sizes[MAX_EXPECTED][5];
@@ -184,7 +184,6 @@ static void check_case(size_t number)
     }
     for (size_t i = 0; i < n; i++)
         rule_free(rules[i]);
-    vec_free(&found);
 }
 
 TEST(rules_that_differ_in_attributes_become_one)

@@ -165,9 +165,8 @@ TEST(replacement_keeps_what_reads_it)
     assert_true(graph_key(&f.g) == key_before);
 
     struct graph result FREED_BY(graph_free);
-    struct error error = {0};
     assert_true(graph_replace(&result, &f.g, 1, &relu, &other, NULL));
-    assert_true(graph_check(&result, &error));
+    assert_true(graph_check(&result, &(struct error){0}));
     assert_int_equal(result.nodes.count, 6);
     assert_int_equal(graph_producer(&result, result.outputs.items[0])->op->id, OP_SUB);
     assert_true(graph_key(&result) != key_before);
@@ -184,7 +183,6 @@ TEST(replacement_keeps_what_reads_it)
 TEST(replacement_brings_split_trees_up_to_date)
 {
     struct graph result FREED_BY(graph_free);
-    struct error error = {0};
     node_id node;
     int64_t axis = 1;
     struct attribute_value attributes[2] = {{1, &axis}, {0}};
@@ -198,7 +196,7 @@ TEST(replacement_brings_split_trees_up_to_date)
     assert_true(graph_add(&f.g, operators[OP_CONCAT], attributes, 2, (tensor_id[]){z, f.x}, &node));
     tensor_id turned = graph_output_of(&f.g, node, 0);
     assert_true(graph_replace(&result, &f.g, 1, &both, &turned, NULL));
-    assert_true(graph_check(&result, &error));
+    assert_true(graph_check(&result, &(struct error){0}));
     assert_int_equal(graph_type(&result, result.outputs.items[0])->split[1]->left_size, 2);
 }
 
@@ -297,29 +295,27 @@ TEST(replacement_refuses_cycles)
 
 TEST(counts_uses)
 {
-    struct graph_uses uses;
     FIXTURE(&f);
     add(&f.g, OP_EWMUL, 2, (tensor_id[]){f.x, f.x});
     node_id last = f.g.tensors.items[add(&f.g, OP_SUB, 2, (tensor_id[]){f.y, f.x})].producer;
+    struct graph_uses uses FREED_BY(graph_uses_free);
     graph_uses_init(&uses, &f.g, NULL);
     assert_int_equal(uses.first[f.x + 1] - uses.first[f.x], 3);
     assert_int_equal(uses.first[f.y + 1] - uses.first[f.y], 1);
     assert_int_equal(uses.nodes[uses.first[f.y]], last);
-    graph_uses_free(&uses);
 }
 
 // A tensor read twice at each of sixty levels is read 2^60 times: the cost says so, without counting.
 TEST(costs_of_shared_entries_are_found_once)
 {
-    struct field_entries entries;
     ARENA(a);
     FIXTURE(&f);
     tensor_id t = f.x;
     for (int level = 0; level < 60; level++)
         t = add(&f.g, OP_SUB, 2, (tensor_id[]){t, t});
+    struct field_entries entries FREED_BY(field_entries_free);
     field_entries_init(&entries, &f.g, 1, &a);
     assert_true(field_entry_cost(&entries, t) >= 0x1p60);
-    field_entries_free(&entries);
 }
 
 static void leaves_out_undone(const char *before, const char *after)

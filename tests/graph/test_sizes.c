@@ -21,7 +21,7 @@ static int64_t value_at(struct sizes *s, const int64_t *at, int64_t x, int64_t y
 // 12 x, x y, x + y, 2 x + 2 y + 6, 7
 TEST(finds_functions)
 {
-    struct sizes s = two_symbols();
+    struct sizes s FREED_BY(sizes_free) = two_symbols();
     int64_t at[5][N_PROBES];
     for (int k = 0; k < N_PROBES; k++) {
         int64_t x = s.probes[k][0], y = s.probes[k][1];
@@ -39,13 +39,12 @@ TEST(finds_functions)
     assert_false(sizes_varies(&s, 768));
     assert_true(sizes_depends(&s, 211 * 5, 0));
     assert_false(sizes_depends(&s, 211 * 5, 1));
-    sizes_free(&s);
 }
 
 // Half of x where that is even, x cut at 512, and numbers that follow no rule.
 TEST(refuses_what_is_none)
 {
-    struct sizes s = two_symbols();
+    struct sizes s FREED_BY(sizes_free) = two_symbols();
     int64_t half[N_PROBES], cut[N_PROBES];
     for (int k = 0; k < N_PROBES; k++) {
         half[k] = s.probes[k][0] / 2;
@@ -54,13 +53,12 @@ TEST(refuses_what_is_none)
     assert_int_equal(value_at(&s, half, 4, 4), -2);
     assert_int_equal(value_at(&s, cut, 4, 4), -2);
     assert_int_equal(value_at(&s, (int64_t[]){3, 1, 4, 1, 5}, 4, 4), -2);
-    sizes_free(&s);
 }
 
 // A quotient of a quotient is one of the symbol; neither is known before it was added.
 TEST(knows_quotients)
 {
-    struct sizes s = two_symbols();
+    struct sizes s FREED_BY(sizes_free) = two_symbols();
     int64_t at[3][N_PROBES];
     for (int k = 0; k < N_PROBES; k++) {
         at[0][k] = s.probes[k][0];
@@ -76,13 +74,12 @@ TEST(knows_quotients)
     }
     assert_int_equal(s.n_factors, 4);
     assert_int_equal(s.factors[3].divisor, 4);
-    sizes_free(&s);
 }
 
 // (6 x + 9) / 4 is (3 x + 4) / 2, of a product of symbols nothing is known, and (2 x + 4) / 2 is a sum.
 TEST(brings_quotients_to_lowest_terms)
 {
-    struct sizes s = two_symbols();
+    struct sizes s FREED_BY(sizes_free) = two_symbols();
     int64_t six[N_PROBES], product[N_PROBES];
     for (int k = 0; k < N_PROBES; k++) {
         six[k] = 6 * s.probes[k][0];
@@ -98,20 +95,18 @@ TEST(brings_quotients_to_lowest_terms)
     assert_int_equal(s.factors[3].divisor, 1);
     sizes_add_quotient(&s, product, 1, 2);
     assert_int_equal(s.n_factors, 4);
-    sizes_free(&s);
 }
 
 // A third of so many times a symbol would overflow where the symbol is not chosen yet.
 TEST(knows_no_quotients_of_huge_multiples)
 {
-    struct sizes s = two_symbols();
+    struct sizes s FREED_BY(sizes_free) = two_symbols();
     int64_t huge[N_PROBES], first[MAX_SYMBOLS];
     for (int k = 0; k < N_PROBES; k++)
         huge[k] = s.probes[k][1] << 34;
     sizes_add_quotient(&s, huge, 0, 3);
     assert_int_equal(s.n_factors, 2);
     assert_true(sizes_find_first_probe(&s, 211, first));
-    sizes_free(&s);
 }
 
 // Of 212, twice the quarter is the half; at what is found it is not.
@@ -142,10 +137,10 @@ TEST(finds_a_probe_that_tells_quotients_apart)
 // Up to three symbols and a number; of four, five probes say nothing.
 TEST(finds_sums_of_three)
 {
-    struct sizes s = {0};
     int64_t sum[2][N_PROBES], binding[MAX_SYMBOLS] = {2, 3, 5, 7};
     static const int64_t probes[4][N_PROBES] = {
         {211, 150, 96, 331, 5003}, {223, 152, 101, 359, 5391}, {227, 156, 106, 382, 5774}, {229, 157, 109, 408, 6156}};
+    struct sizes s FREED_BY(sizes_free) = {0};
     for (int i = 0; i < 4; i++)
         sizes_add_symbol(&s, 1, probes[i]);
     for (int k = 0; k < N_PROBES; k++) {
@@ -156,24 +151,21 @@ TEST(finds_sums_of_three)
     assert_true(sizes_fit(&s, sum[0], &form));
     assert_int_equal(sizes_form_at(&s, &form, binding), 2 * 2 + 3 - 7 + 4);
     assert_false(sizes_fit(&s, sum[1], &form));
-    sizes_free(&s);
 }
 
 // A fixed number that a symbol's prime divides is taken for a multiple of it.
 TEST(tells_what_is_not_told_apart)
 {
-    struct sizes s = two_symbols();
+    struct sizes s FREED_BY(sizes_free) = two_symbols();
     assert_int_equal(value_at(&s, (int64_t[]){422, 422, 422, 422, 422}, 4, 4), 422);
     assert_false(sizes_are_told_apart(&s));
-    sizes_free(&s);
 }
 
 TEST(sizes_beyond_any_tensor_are_none)
 {
-    struct sizes s = two_symbols();
+    struct sizes s FREED_BY(sizes_free) = two_symbols();
     int64_t many = (int64_t)1 << 40;
     assert_int_equal(sizes_at(&s, 211 * 223, (int64_t[MAX_SYMBOLS]){many, many}), -1);
-    sizes_free(&s);
 }
 
 // A reshape of x to (x * 4, 2) at other sizes, and one to a fixed shape, which is ill-typed there.
@@ -181,7 +173,7 @@ TEST(makes_nodes_at_a_binding)
 {
     ARENA(arena);
     struct graph g, there;
-    struct sizes s = two_symbols();
+    struct sizes s FREED_BY(sizes_free) = two_symbols();
     node_id nodes[2], copy;
     graph_init(&g, &arena);
     graph_init(&there, &arena);
@@ -201,5 +193,4 @@ TEST(makes_nodes_at_a_binding)
     assert_false(sizes_add_node(&s, binding, &there, &g, nodes[1], &other, &copy));
     graph_free(&there);
     graph_free(&g);
-    sizes_free(&s);
 }

@@ -130,7 +130,7 @@ TEST(finds_what_trying_all_finds)
     for (size_t i = 0; i < COUNT_OF(rules); i++) {
         ARENA(scratch);
         ARENA(arena);
-        struct typing typing;
+        struct typing typing FREED_BY(typing_free);
         typing_init(&typing);
         struct rule *rule = parse_rule(&arena, rules[i]);
         struct equation eq = equation_of_rule(rule);
@@ -167,7 +167,6 @@ TEST(finds_what_trying_all_finds)
         enumerate_instances(&e);
         is_cut_short_at_its_limit(&e);
         rule_free(rule);
-        typing_free(&typing);
     }
 }
 
@@ -206,10 +205,10 @@ TEST(types_what_has_a_definition)
     for (int op_id = 0; op_id < operator_count(); op_id++) {
         const struct operator* op = operators[op_id];
         struct attribute_value attributes[MAX_ATTRIBUTES];
-        struct typing typing;
         ARENA(a);
         if (op->min_inputs != 2 || !op->define)
             continue;
+        struct typing typing FREED_BY(typing_free);
         typing_init(&typing);
         standard_attributes(op, &a, attributes);
         head_id head = typing_head(&typing, op, attributes);
@@ -225,7 +224,6 @@ TEST(types_what_has_a_definition)
                 n_typed += is_typed;
                 n_refused += !is_typed;
             }
-        typing_free(&typing);
     }
     assert_true(n_typed > 1000 && n_refused > 1000);
 }

@@ -93,8 +93,7 @@ static const char *shape_option(struct test *t, const struct onnx_value_info *in
     text_printf(&text, "%s=", info->name.text);
     for (int i = 0; i < type->rank; i++)
         text_printf(&text, "%s%" PRId64, i ? "," : "", type->dim[i]);
-    const char *option = arena_string(&t->arena, text.chars);
-    return option;
+    return arena_string(&t->arena, text.chars);
 }
 
 static bool is_parameter(const struct tensor_value *value)
@@ -292,9 +291,8 @@ static void run_test(struct test *t, struct error *error)
 static bool run_folder(const char *folder, struct backend *backend, bool binds)
 {
     struct test t = {.folder = folder, .backend = backend, .binds = binds};
-    struct error error = {0};
     arena_init(&t.arena);
-    run_test(&t, &error);
+    run_test(&t, &(struct error){0});
     printf("%s: %s\n", folder, t.verdict);
     arena_free(&t.arena);
     return !t.has_failed;

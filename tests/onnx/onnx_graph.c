@@ -17,10 +17,9 @@
 
 static void print_model(const struct imported_model *m)
 {
-    struct text text = {0};
+    TEXT(text);
     graph_print(&text, &m->graph);
     fputs(text.chars, stdout);
-    text_free(&text);
     for (size_t i = 0; i < m->opaques.count; i++) {
         const struct onnx_node *n = m->file->model->graph->nodes.items[m->opaques.items[i].node];
         printf("opaque %zu: %s: %s\n", i, n->op_type.text, m->opaques.items[i].reason);

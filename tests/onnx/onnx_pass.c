@@ -19,12 +19,11 @@ static bool export_and_write(struct imported_model *m, const char *to, struct er
     struct onnx_model *result;
     struct exported_types types;
     struct onnx_reader reader = {exported_types_are_read_back, &types};
-    struct graph copy;
+    struct graph copy FREED_BY(graph_free);
     graph_copy(&copy, &m->graph);
     bool is_fine = graph_check(&copy, error) && export_model(m, &copy, &result, &types, error) &&
                    onnx_model_check(result, to, error) &&
                    onnx_model_write_checked(result, m->file, to, 0, &reader, error);
-    graph_free(&copy);
     if (is_fine)
         fprintf(stderr, "%zu nodes, %zu opaque, %zu unbound\n", result->graph->nodes.count, m->opaques.count,
                 m->symbols.n_unbound);

@@ -45,9 +45,9 @@ static bool choose_one(void *context, const struct match *m)
 // Of the rules that match anywhere, one of those that were taken least often: associativity alone could fill a walk.
 static bool find_match(struct walk *w)
 {
-    struct match_index index;
     uint64_t n_rules = 0;
     size_t chosen = 0;
+    struct match_index index FREED_BY(match_index_free);
     match_index_init(&index, &w->g);
     for (size_t i = 0; i < w->rules->rules.count; i++) {
         w->n_matches = 0;
@@ -61,7 +61,6 @@ static bool find_match(struct walk *w)
             chosen = i;
         }
     }
-    match_index_free(&index);
     w->n_taken[chosen] += n_rules > 0;
     return n_rules > 0;
 }
@@ -119,14 +118,14 @@ static bool saturate(const struct graph *g, const struct rule_set *rules, uint64
     struct cost_model cost = {seconds_at_random_prices, &seed, 0, NULL};
     struct search_options options = search_standard_options;
     struct saturation_options saturation = saturation_standard_options;
-    struct search_result result;
-    struct validator validator;
     options.budget = seed % 2 ? 0 : 20;
     saturation.exploration.most_nodes = 3000;
     saturation.exploration.k_multi = 2;
     saturation.exploration.filtering = seed % 3 ? CYCLES_EFFICIENT : CYCLES_VANILLA;
+    struct validator validator FREED_BY(validator_free);
     saturation.validator = &validator;
     validator_init(&validator);
+    struct search_result result FREED_BY(search_result_free);
     search_graph(g, rules, &cost, &options, &result);
     saturation_improve(&result, rules, &cost, &saturation);
     for (size_t i = 0; i < result.steps.count; i++)
@@ -134,8 +133,6 @@ static bool saturate(const struct graph *g, const struct rule_set *rules, uint64
     bool is_fine = result.refuted.count == 0 ||
                    error_set_code(error, EXIT_INTERNAL, NULL, "%s is refuted", result.refuted.items[0]->name);
     graph_copy(ret_graph, &result.graph);
-    search_result_free(&result);
-    validator_free(&validator);
     return is_fine;
 }
 

@@ -108,15 +108,13 @@ TEST(what_cannot_be_computed_leaves_no_file)
     for (size_t limit = 0; limit <= 4096; limit += 4096) {
         char folder[] = "/tmp/taso-deferred-XXXXXX", path[64];
         size_t most_in_use = 0;
-        struct arena arena;
+        ARENA(arena);
         struct error error = {0};
-        arena_init(&arena);
         assert_non_null(mkdtemp(folder));
         snprintf(path, sizeof path, "%s/m.onnx", folder);
         assert_false(onnx_model_write(make_model(&arena, 3, &most_in_use), NULL, path, limit, &error));
         assert_string_equal(error.message, "number 3 cannot be computed");
         assert_int_equal(error.code, EXIT_UNSUPPORTED);
-        arena_free(&arena);
         assert_int_equal(rmdir(folder), 0);
     }
 }

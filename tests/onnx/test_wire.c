@@ -138,10 +138,9 @@ TEST(last_alternative_counts)
 {
     static const char bytes[] = "\x22\x02\x0a\x00\x0a\x02\x08\x01";
     ARENA(arena);
-    struct error error = {0};
     void *message;
     assert_true(onnx_message_parse(&arena, &onnx_type_descriptor, "f", (const uint8_t *)bytes, sizeof bytes - 1,
-                                   &message, &error));
+                                   &message, &(struct error){0}));
     const struct onnx_type *type = message;
     assert_null(type->sequence);
     assert_int_equal(type->tensor->elem_type, 1);

@@ -211,7 +211,7 @@ int main(int argc, char **argv)
 {
     static struct page page;
     struct error error;
-    struct text out = {0};
+    TEXT(out);
     if (argc != 2)
         return EXIT_USAGE;
     arena_init(&page.arena);
@@ -221,7 +221,6 @@ int main(int argc, char **argv)
         fputs(out.chars, stdout);
     } else
         error_print(stderr, "describe_operators", &error);
-    text_free(&out);
     for (int id = 0; id < operator_count(); id++)
         definition_free(&page.definitions[id]);
     arena_free(&page.arena);

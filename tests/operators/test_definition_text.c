@@ -96,10 +96,10 @@ TEST(people_may_write_freely)
 {
     for (size_t i = 0; i < COUNT_OF(free_forms); i++) {
         ARENA(a);
-        struct error error;
         struct definition d;
         TEXT(text);
-        bool is_parsed = definition_parse(&a, "text", free_forms[i].text, strlen(free_forms[i].text), &d, &error);
+        bool is_parsed =
+            definition_parse(&a, "text", free_forms[i].text, strlen(free_forms[i].text), &d, &(struct error){0});
         assert_int_equal(is_parsed, free_forms[i].printed != NULL);
         if (is_parsed) {
             definition_print_typed(&text, &d);

@@ -286,11 +286,10 @@ static double *result_of_naive(struct trial *t)
 
 static void fail_at(const struct trial *t, uint64_t seed, int64_t place, double wanted, double got)
 {
-    struct text text = {0};
+    TEXT(text);
     definition_print(&text, &t->d, NULL);
     print_error("seed %llu: entry %lld should be %g and is %g in\n%s", (unsigned long long)seed, (long long)place,
                 wanted, got, text.chars);
-    text_free(&text);
     fail();
 }
 

@@ -47,15 +47,14 @@ static void search_at_prices_of(struct run *r, const char *model, const struct g
     struct random_prices prices = {.seed = seed, .low = 0.3, .high = 2};
     struct cost_model cost = {seconds_at_random_prices, &prices, 0, NULL};
     struct search_options options = search_standard_options;
-    struct search_result result;
     struct field_values after FREED_BY(field_values_free);
-    struct error error = {0};
     ARENA(scratch);
     options.budget = 100;
     options.validates = seed % 2;   // which must not be what keeps the values
+    struct search_result result FREED_BY(search_result_free);
     search_graph(g, &r->rules, &cost, &options, &result);
     saturate(r, g, &cost, &result);
-    bool is_sound = graph_check(&result.graph, &error);
+    bool is_sound = graph_check(&result.graph, &(struct error){0});
     graph_values(&after, &result.graph, 1, &scratch);
     if (!is_sound || !field_values_equal(before, &after)) {
         printf("%s, prices %llu: the search changed values\n", model, (unsigned long long)seed);
@@ -63,7 +62,6 @@ static void search_at_prices_of(struct run *r, const char *model, const struct g
     }
     r->n_steps += result.steps.count;
     r->n_repeated += result.statistics.repeated;
-    search_result_free(&result);
 }
 
 static bool search_model(struct run *r, const char *path, struct error *error)

@@ -24,7 +24,7 @@ static void tear_down(struct fixture *f)
     arena_free(&f->arena);
 }
 
-static node_id find_node(const struct fixture *f, enum operator_id op, int which)
+static node_id find_nth(const struct fixture *f, enum operator_id op, int which)
 {
     node_id n = 0;
     while (f->graph.nodes.items[n].op->id != op || which-- > 0)
@@ -34,7 +34,7 @@ static node_id find_node(const struct fixture *f, enum operator_id op, int which
 
 static bool reads_another_layout(const struct fixture *f, enum operator_id op, int which)
 {
-    node_id n = find_node(f, op, which);
+    node_id n = find_nth(f, op, which);
     return channel_blocks_differ(&f->blocks, n, graph_inputs(&f->graph, n)[0]);
 }
 
@@ -63,7 +63,7 @@ static int tensors_of_group(int64_t block, enum operator_id op, const char *text
 {
     FIXTURE(&f, text);
     tensor_id tensors[2];
-    return channel_blocks_of_group(&f.groups, block, find_node(&f, op, 0), tensors);
+    return channel_blocks_of_group(&f.groups, block, find_nth(&f, op, 0), tensors);
 }
 
 TEST(groups_pay_for_images_and_results_that_may_be_in_blocks)

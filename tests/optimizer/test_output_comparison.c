@@ -2,8 +2,8 @@
 #include "optimizer/run/comparison.h"
 
 #include "backends/contract/executor.h"
-#include "core/system/interrupt.h"
 #include "tests/support/check.h"
+#include "tests/support/interruption.h"
 #include "tests/support/parse_graph.h"
 
 static struct tensor_value values_of(enum dtype dtype, int64_t n, void *data)
@@ -71,13 +71,7 @@ TEST(other_types_are_not_near)
     assert_false(output_is_within(&o, 1e9));
 }
 
-static bool wants_end(void *context)
-{
-    return true;
-}
-
 // A model that computes nothing; an end is asked for in one of its runs.
-static const struct interrupt_listener interruption = {wants_end, NULL};
 static int n_runs, n_runs_before_end;
 static bool run_on_paper(struct model *m, const struct workers *workers, const struct tensor_value *inputs,
                          struct tensor_value *outputs, double *ret_seconds, struct error *error)
@@ -92,7 +86,6 @@ TEST(no_round_is_begun_once_an_end_is_asked_for)
     static const struct executor on_paper = {.run = run_on_paper};
     const struct model_inputs none = {0};
     struct recording recordings[2];
-    struct error error = {0};
     float x[] = {1, 2, 3, 4};
     LOCAL_LIST(output_comparisons, found);
     ARENA(arena);
@@ -101,7 +94,7 @@ TEST(no_round_is_begun_once_an_end_is_asked_for)
     for (n_runs_before_end = 4; n_runs_before_end > 2; n_runs_before_end--) {
         struct recording *r = &recordings[n_runs_before_end == 4];
         n_runs = 0;
-        assert_true(model_record(&model, &g, 1, &none, 1, 0, 5, &arena, r, &error));
+        assert_true(model_record(&model, &g, 1, &none, 1, 0, 5, &arena, r, &(struct error){0}));
         interrupt_listen(NULL);
         assert_int_equal(n_runs, n_runs_before_end);
         assert_int_equal(r->rounds, n_runs_before_end);

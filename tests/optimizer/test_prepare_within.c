@@ -9,8 +9,8 @@
 #include "backends/cpu/cpu.h"
 #include "backends/planning/planner.h"
 #include "core/numbers/random.h"
-#include "core/system/interrupt.h"
 #include "optimizer/run/reference.h"
+#include "tests/support/interruption.h"
 #include "tests/support/parse_graph.h"
 #include "tests/support/scoped.h"
 #include <stdio.h>
@@ -58,9 +58,8 @@ static void say(struct fixture *f, const struct plan *plan, const struct step *s
     const struct step_cost costs[] = {{.seconds = 2e-3, .choice = EXACT_KERNEL},
                                       {.seconds = 2e-3 - gain, .error = 1e-7, .choice = KERNEL}};
     for (enum precision p = 0; p < (gain > 0 ? N_PRECISIONS : PRECISION_INEXACT); p++) {
-        struct step_key key = step_key_of(f->b, plan, step, p);
+        struct step_key key FREED_BY(step_key_free) = step_key_of(f->b, plan, step, p);
         cost_database_add(f->b->costs, key.text.chars, &costs[p]);
-        step_key_free(&key);
     }
 }
 
@@ -94,8 +93,7 @@ static void tear_down(struct fixture *f)
 // How many inexact kernels the model has.
 static uint32_t prepare(struct fixture *f)
 {
-    struct error error = {0};
-    struct model *m = prepare_within(&f->request, &f->within, &error);
+    struct model *m = prepare_within(&f->request, &f->within, &(struct error){0});
     assert_non_null(m);
     uint32_t n = plan_inexact_steps(f->b, model_plan(m)).n_taken;
     f->n_exact = 0;
@@ -155,11 +153,6 @@ TEST(what_is_known_of_exact_choices_is_taken)
     assert_int_equal(f.n_exact, 2);
 }
 
-static bool wants_end(void *context)
-{
-    return true;
-}
-
 static int n_prepared;
 static const struct executor *usual;
 
@@ -185,7 +178,6 @@ static void count_prepared(struct fixture *f)
 // By standard choices, by all, and by what is left: which of them errs is not looked for.
 TEST(when_interrupted_nothing_is_tried)
 {
-    static const struct interrupt_listener interruption = {wants_end, NULL};
     FIXTURE(&f, two_convolutions, 100, 1e-3, 1e-3);
     count_prepared(&f);
     interrupt_listen(&interruption);
@@ -206,7 +198,6 @@ static void record(struct fixture *f, struct reference *r)
 // The round that an end left time for is not all that there is to compare with when nobody asks for one any more.
 TEST(a_reference_that_was_cut_is_recorded_anew)
 {
-    static const struct interrupt_listener interruption = {wants_end, NULL};
     struct reference r FREED_BY(reference_free) = {.n_inputs = 1, .seed = 1, .rounds = 2};
     FIXTURE(&f, two_convolutions, 0.1, 1e-3, 1e-3);
     assert_false(reference_serves(&r));
@@ -222,9 +213,8 @@ TEST(a_reference_that_was_cut_is_recorded_anew)
 
 static void judge_only(struct fixture *f)
 {
-    struct error error = {0};
     f->request.is_only_judged = true;
-    model_free(prepare_within(&f->request, &f->within, &error));
+    model_free(prepare_within(&f->request, &f->within, &(struct error){0}));
 }
 
 // A weight that was judged before is not packed again.

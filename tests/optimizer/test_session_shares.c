@@ -30,17 +30,9 @@ static void tear_down(struct fixture *f)
     arena_free(&f->arena);
 }
 
-static node_id find_node(const struct fixture *f, enum operator_id op)
-{
-    node_id n = 0;
-    while (f->graph.nodes.items[n].op->id != op)
-        n++;
-    return n;
-}
-
 static double share(struct fixture *f, enum operator_id op)
 {
-    return f->shares[find_node(f, op)];
+    return f->shares[find_node(&f->graph, op, 0)];
 }
 
 static void expect_share(struct fixture *f, enum operator_id op, double seconds)
@@ -55,10 +47,10 @@ static const char chain[] =
 TEST(kernels_are_those_of_their_groups)
 {
     FIXTURE(&f, chain);
-    f.seen[find_node(&f, OP_MATMUL)] = 5;
-    f.seen[find_node(&f, OP_SOFTMAX)] = 7;
-    f.seen[find_node(&f, OP_TRANSPOSE)] = 0.5;
-    f.seen[find_node(&f, OP_REDUCESUM)] = 1;
+    f.seen[find_node(&f.graph, OP_MATMUL, 0)] = 5;
+    f.seen[find_node(&f.graph, OP_SOFTMAX, 0)] = 7;
+    f.seen[find_node(&f.graph, OP_TRANSPOSE, 0)] = 0.5;
+    f.seen[find_node(&f.graph, OP_REDUCESUM, 0)] = 1;
     session_shares(&f.groups, f.alone, f.seen, f.shares);
     expect_share(&f, OP_MATMUL, 5);
     expect_share(&f, OP_SOFTMAX, 7);
@@ -70,9 +62,9 @@ TEST(kernels_are_those_of_their_groups)
 TEST(a_group_without_kernels_is_a_part_of_the_slowest)
 {
     FIXTURE(&f, chain);
-    node_id transpose = find_node(&f, OP_TRANSPOSE), sum = find_node(&f, OP_REDUCESUM);
-    f.seen[find_node(&f, OP_MATMUL)] = 2;
-    f.seen[find_node(&f, OP_SOFTMAX)] = 3;
+    node_id transpose = find_node(&f.graph, OP_TRANSPOSE, 0), sum = find_node(&f.graph, OP_REDUCESUM, 0);
+    f.seen[find_node(&f.graph, OP_MATMUL, 0)] = 2;
+    f.seen[find_node(&f.graph, OP_SOFTMAX, 0)] = 3;
     f.seen[sum] = 50;
     session_shares(&f.groups, f.alone, f.seen, f.shares);
     expect_share(&f, OP_MATMUL, 2);
@@ -85,7 +77,7 @@ TEST(a_group_without_kernels_is_a_part_of_the_slowest)
 TEST(all_that_was_fused_shares_one_kernel)
 {
     FIXTURE(&f, chain);
-    f.seen[find_node(&f, OP_MATMUL)] = 28;
+    f.seen[find_node(&f.graph, OP_MATMUL, 0)] = 28;
     session_shares(&f.groups, f.alone, f.seen, f.shares);
     assert_true(fabs(share(&f, OP_MATMUL) + share(&f, OP_SOFTMAX) + share(&f, OP_TRANSPOSE) + share(&f, OP_REDUCESUM) -
                      28) < 1e-9);

@@ -95,8 +95,8 @@ TEST(forms_are_found)
     static size_function *const functions[] = {constant, size,     one_more, negative, padded,
                                                window,   elements, ninefold, half};
     for (uint64_t seed = 1; seed <= some_of(8); seed++) {
-        struct setting s;
         int64_t wanted[EXAMPLES];
+        struct setting s FREED_BY(setting_free);
         setting_init(&s, seed);
         for (size_t k = 0; k < COUNT_OF(functions); k++) {
             for (int i = 0; i < EXAMPLES; i++)
@@ -107,15 +107,14 @@ TEST(forms_are_found)
         for (int i = 0; i < EXAMPLES; i++)
             wanted[i] = nothing(s.types[i].dim);
         assert_false(finds(&s, wanted));
-        setting_free(&s);
     }
 }
 
 // A term that was found is tried again: two sizes of five parts each have a product.
 TEST(found_terms_are_used)
 {
-    struct setting s;
     int64_t sizes[2][EXAMPLES], product[EXAMPLES];
+    struct setting s FREED_BY(setting_free);
     setting_init(&s, 3);
     for (int i = 0; i < EXAMPLES; i++) {
         sizes[0][i] = padded(s.types[i].dim);
@@ -124,5 +123,4 @@ TEST(found_terms_are_used)
     }
     assert_false(finds(&s, product));
     assert_true(finds(&s, sizes[0]) && finds(&s, sizes[1]) && finds(&s, product));
-    setting_free(&s);
 }

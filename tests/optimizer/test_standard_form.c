@@ -78,8 +78,8 @@ static void make_graph(struct problem *p, const struct pattern *pattern, term_id
 
 static void check_values(struct problem *p, const struct pattern *pattern, term_id term)
 {
-    struct part part;
     struct definition made FREED_BY(definition_free);
+    struct part part FREED_BY(part_free);
     make_graph(p, pattern, term, &part);
     assert_true(part_define(&part, &p->arena, &made));
     const struct type *type = definition_output(&p->definition, 0);
@@ -87,16 +87,15 @@ static void check_values(struct problem *p, const struct pattern *pattern, term_
     const uint64_t *x = entries_of(&p->arena, &p->definition.inputs[0]);
     assert_memory_equal(evaluate(&p->arena, &made, x), evaluate(&p->arena, &p->definition, x),
                         (size_t)type_elements(type) * sizeof *x);
-    part_free(&part);
 }
 
 TEST(forms_compute_what_expressions_do)
 {
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct problem p;
-        struct pattern pattern;
         term_id term;
+        struct problem p FREED_BY(problem_free);
         problem_init(&p, cases[i].text);
+        struct pattern pattern FREED_BY(pattern_free);
         pattern_init(&pattern);
         term_id x = pattern_add_variable(&pattern, "x");
         bool is_made = standard_form_add(&p.dv.all.pool, p.program, x, &pattern, &p.arena, &term);
@@ -104,7 +103,5 @@ TEST(forms_compute_what_expressions_do)
             fail_msg("%s: %s", cases[i].name, is_made ? "made" : "refused");
         if (is_made)
             check_values(&p, &pattern, term);
-        pattern_free(&pattern);
-        problem_free(&p);
     }
 }

@@ -2,8 +2,8 @@
 // paper: however slow this machine is, the contest comes to the same.
 #include "optimizer/run/contest.h"
 
-#include "core/system/interrupt.h"
 #include "tests/support/check.h"
+#include "tests/support/interruption.h"
 
 #define MOST_CONTENDERS 5
 #define LEAST_SECONDS 1e-6   // by the clock, of any run,
@@ -44,14 +44,6 @@ static bool load_paper(void *context, size_t i, struct error *error)
     p->most_loaded = n > p->most_loaded ? n : p->most_loaded;
     return true;
 }
-
-static bool wants_end(void *context)
-{
-    return true;
-}
-
-// Who listens is asked at once, and afterwards at most every 20 ms of a real clock.
-static const struct interrupt_listener interruption = {wants_end, NULL};
 
 static bool run_paper(void *context, size_t i, double *ret_seconds, struct error *error)
 {
@@ -106,15 +98,21 @@ static bool hold(struct paper *p, struct contest *c, struct contest_outcome *out
 {
     struct contest_runner e = {
         p, load_paper, run_paper, unload_paper, forget_loads_of_paper, is_shared_paper, clock_of_paper, recall_paper};
-    struct error error = {0};
     p->random = random_seed(3);
     if (p->interrupted_at < 0)
         interrupt_listen(&interruption);
-    bool is_held = contest_hold(&e, c, outcome, &error);
+    bool is_held = contest_hold(&e, c, outcome, &(struct error){0});
     interrupt_listen(NULL);
     for (int i = 0; i < MOST_CONTENDERS; i++)
         assert_false(p->is_loaded[i]);
     return is_held;
+}
+
+static struct contest_outcome held(struct paper *p, struct contest *c, struct sample_summary *qualifying)
+{
+    struct contest_outcome outcome = {.qualifying = qualifying};
+    assert_true(hold(p, c, &outcome));
+    return outcome;
 }
 
 // Layouts chosen by costs make the original slow: the gain is that against the other ones.
@@ -126,8 +124,7 @@ TEST(gains_are_over_the_fastest_original)
     for (size_t most_loaded = 0; most_loaded < 3; most_loaded++) {
         struct paper p = {.seconds = seconds, .noise = 0.02, .result = 3};
         struct contest c = {.n = 5, .is_result = is_result, .seconds = 0.01, .loads = 3, .most_loaded = most_loaded};
-        struct contest_outcome outcome = {.qualifying = qualifying};
-        assert_true(hold(&p, &c, &outcome));
+        struct contest_outcome outcome = held(&p, &c, qualifying);
         assert_true(outcome.original == 0 && outcome.result == 3);
         assert_true(outcome.gain.ratio > 1.2 && outcome.gain.ratio < 1.25 && ratio_is_a_gain(&outcome.gain));
         assert_true(outcome.gain.n_loads == 3 && outcome.times[0].count >= 11);
@@ -145,8 +142,7 @@ TEST(loads_that_differ_prove_nothing)
     struct sample_summary qualifying[2];
     struct paper p = {.seconds = seconds, .noise = 0.001, .result = 1, .of_load = {0, 1, 0.9, 1.1, 1}};
     struct contest c = {.n = 2, .is_result = is_result, .seconds = 0.01, .loads = 3};
-    struct contest_outcome outcome = {.qualifying = qualifying};
-    assert_true(hold(&p, &c, &outcome));
+    struct contest_outcome outcome = held(&p, &c, qualifying);
     assert_false(ratio_is_a_gain(&outcome.gain));
     assert_true(outcome.gain.low > 0 && outcome.gain.low < 1 && outcome.gain.high > 1 && outcome.gain.n_loads == 3);
     memset(p.of_load, 0, sizeof p.of_load);
@@ -163,8 +159,7 @@ TEST(originals_alone_qualify)
     struct sample_summary qualifying[3];
     struct paper p = {.seconds = seconds, .noise = 0.02};
     struct contest c = {.n = 3, .is_result = is_result, .seconds = 0.01, .loads = 3};
-    struct contest_outcome outcome = {.qualifying = qualifying};
-    assert_true(hold(&p, &c, &outcome));
+    struct contest_outcome outcome = held(&p, &c, qualifying);
     assert_true(outcome.original == 1 && outcome.result == 3);
     assert_true(p.loads[1] == 1 && outcome.times[0].quartile1 == qualifying[1].quartile1);
 }
@@ -183,9 +178,8 @@ TEST(an_interruption_ends_it_soon)
     static const bool is_result[] = {false, false, true, true, true};
     struct sample_summary qualifying[5];
     struct contest c = {.n = 5, .is_result = is_result, .seconds = 3, .loads = 3};
-    struct contest_outcome outcome = {.qualifying = qualifying};
     struct paper p = {.seconds = seconds, .slept = 0.3, .interrupted_at = 3};
-    assert_true(hold(&p, &c, &outcome));
+    struct contest_outcome outcome = held(&p, &c, qualifying);
     assert_true(outcome.is_undecided && seconds_after(&p) < 2.1);
 }
 
@@ -197,16 +191,14 @@ TEST(what_was_timed_before_an_interruption_decides)
     struct sample_summary qualifying[4];
     for (size_t most_loaded = 0; most_loaded < 3; most_loaded++) {
         struct contest c = {.n = 4, .is_result = is_result, .seconds = 0.5, .loads = 3, .most_loaded = most_loaded};
-        struct contest_outcome outcome = {.qualifying = qualifying};
         struct paper p = {.seconds = seconds, .noise = 0.01, .slept = 0.01, .interrupted_at = 60};
-        assert_true(hold(&p, &c, &outcome));
+        struct contest_outcome outcome = held(&p, &c, qualifying);
         assert_true(!outcome.is_undecided && outcome.original == 0 && outcome.result == 3);
         assert_true(ratio_is_a_gain(&outcome.gain) && outcome.times[1].count >= 4 && seconds_after(&p) < 2.1);
     }
     struct contest c = {.n = 4, .is_result = is_result, .seconds = 0.5, .loads = 3};
-    struct contest_outcome outcome = {.qualifying = qualifying};
     struct paper p = {.seconds = seconds, .noise = 0.01, .slept = 1.1, .slept_at = 3, .interrupted_at = -1};
-    assert_true(hold(&p, &c, &outcome));
+    struct contest_outcome outcome = held(&p, &c, qualifying);
     assert_true(!outcome.is_undecided && outcome.original == 0 && outcome.result == 2 && qualifying[3].count == 0);
     assert_true(ratio_is_a_gain(&outcome.gain));
 }
@@ -218,12 +210,11 @@ TEST(a_signal_leaves_little_time)
     static const bool is_result[] = {false, true};
     static struct interrupt_flags flags;
     struct contest c = {.n = 2, .is_result = is_result, .seconds = 3, .loads = 3};
-    struct contest_outcome outcome = {.qualifying = NULL};
     struct paper p = {.seconds = seconds, .slept = 0.05, .now = 3};
     flags.requested_at = (long long)(1e9 * (p.now - 1));
     flags.is_requested = true;
     interrupt_set_flags(&flags);
-    assert_true(hold(&p, &c, &outcome));
+    held(&p, &c, NULL);
     interrupt_set_flags(NULL);
     assert_true(p.n_runs <= 5);
 }
@@ -246,12 +237,11 @@ TEST(others_are_waited_for)
             struct paper p = {.seconds = seconds, .noise = 0.02, .result = 1, .slept_at = -1};
             struct contest c = {
                 .n = 2, .is_result = is_result, .seconds = 0, .loads = 7, .deadline = 1.2, .expected = expected};
-            struct contest_outcome outcome = {.qualifying = has_qualifying ? qualifying : NULL};
             p.n_shared = cases[k].n_shared;
             p.when_shared = cases[k].when_shared;
             for (int i = 0; cases[k].of_load > 0 && i < 64; i++)
                 p.of_load[i] = i % 2 ? 0.4 : 2.5;
-            assert_true(hold(&p, &c, &outcome));
+            struct contest_outcome outcome = held(&p, &c, has_qualifying ? qualifying : NULL);
             assert_int_equal(outcome.is_disturbed, cases[k].is_disturbed);
             if (cases[k].is_disturbed)
                 continue;
@@ -277,9 +267,8 @@ TEST(earlier_runs_qualify)
                             .loads = 3,
                             .most_loaded = most_loaded,
                             .earlier = earlier};
-        struct contest_outcome outcome = {.qualifying = qualifying};
         int of_qualifying = most_loaded == 0 ? 1 : 0;
-        assert_true(hold(&p, &c, &outcome));
+        struct contest_outcome outcome = held(&p, &c, qualifying);
         assert_true(outcome.original == 0 && outcome.result == 3 && ratio_is_a_gain(&outcome.gain));
         assert_true(p.loads[1] == 0 && p.loads[4] == 0 && qualifying[4].quartile1 == seconds[4]);
         assert_int_equal(p.loads[2], of_qualifying);
@@ -291,8 +280,7 @@ TEST(earlier_runs_qualify)
     struct paper p = {.seconds = seconds, .noise = 0.02, .result = 3};
     struct contest c = {
         .n = 5, .is_result = is_result, .seconds = 0.01, .loads = 3, .most_loaded = 1, .earlier = earlier};
-    struct contest_outcome outcome = {.qualifying = qualifying};
-    assert_true(hold(&p, &c, &outcome));
+    held(&p, &c, qualifying);
     assert_true(p.loads[2] == 1 && p.loads[3] == 3 && p.loads[4] == 0 && qualifying[2].count > 0);
     assert_int_equal(contest_most_loads(&c), 1 + 2 * 3);
 }
@@ -310,9 +298,8 @@ TEST(earlier_verdicts_stand)
         const struct earlier_verdict *earlier = k < 6 ? &is_gain : &is_open;
         struct paper p = {.seconds = seconds, .noise = 0.02, .result = 3, .earlier = earlier, .is_of_pair = k % 2};
         struct contest c = {.n = 5, .is_result = is_result, .seconds = 0.01, .loads = 3};
-        struct contest_outcome outcome = {.qualifying = qualifying};
         c.most_loaded = (size_t)k / 2 % 3;
-        assert_true(hold(&p, &c, &outcome));
+        struct contest_outcome outcome = held(&p, &c, qualifying);
         assert_true(outcome.is_earlier && !outcome.is_doubted && outcome.original == 0 && outcome.result == 3);
         assert_memory_equal(&outcome.gain, &earlier->gain, sizeof outcome.gain);
         assert_true(outcome.times[0].count >= 2 && outcome.times[1].count >= 2);
@@ -324,8 +311,7 @@ TEST(earlier_verdicts_stand)
     static const bool is_none[5] = {false};
     struct paper p = {.seconds = seconds, .noise = 0.02, .earlier = &alone};
     struct contest c = {.n = 5, .is_result = is_none, .seconds = 0.01, .loads = 3};
-    struct contest_outcome outcome = {.qualifying = NULL};
-    assert_true(hold(&p, &c, &outcome));
+    struct contest_outcome outcome = held(&p, &c, NULL);
     assert_true(outcome.is_earlier && outcome.original == 1 && outcome.result == 5 && p.n_loads == 1);
     assert_true(outcome.times[0].minimum >= 0.0729);
 }
@@ -340,8 +326,7 @@ TEST(earlier_verdicts_are_doubted)
         struct sample_summary qualifying[4];
         struct paper p = {.seconds = seconds, .noise = 0.02, .result = 3, .earlier = &earlier[k / 2]};
         struct contest c = {.n = 4, .is_result = is_result, .seconds = 0.01, .loads = 3, .most_loaded = (size_t)k % 2};
-        struct contest_outcome outcome = {.qualifying = qualifying};
-        assert_true(hold(&p, &c, &outcome));
+        struct contest_outcome outcome = held(&p, &c, qualifying);
         assert_true(outcome.is_doubted && !outcome.is_earlier && outcome.original == 0 && outcome.result == 3);
         assert_true(outcome.gain.ratio > 1.2 && outcome.gain.ratio < 1.25 && outcome.gain.n_loads == 3);
         assert_int_equal(p.n_loads, 2 * 2 + 4 + 2 * 3);
@@ -350,8 +335,7 @@ TEST(earlier_verdicts_are_doubted)
     static const struct earlier_verdict sound = {0, 3, {1.22, 1.21, 1.23, 7}, 0.0273};
     struct paper p = {.seconds = seconds, .noise = 0.02, .result = 3, .earlier = &sound, .of_load = {0, 1.2}};
     struct contest c = {.n = 4, .is_result = is_result, .seconds = 0.01, .loads = 3};
-    struct contest_outcome outcome = {.qualifying = NULL};
-    assert_true(hold(&p, &c, &outcome));
+    struct contest_outcome outcome = held(&p, &c, NULL);
     assert_true(outcome.is_earlier && p.n_loads == 4);
 }
 
@@ -377,8 +361,7 @@ TEST(other_verdicts_are_not_looked_at)
                           .earlier = &cases[k].verdict,
                           .is_of_pair = cases[k].is_of_pair};
         struct contest c = {.n = 4, .is_result = is_result, .seconds = 0.01, .loads = 3};
-        struct contest_outcome outcome = {.qualifying = qualifying};
-        assert_true(hold(&p, &c, &outcome));
+        struct contest_outcome outcome = held(&p, &c, qualifying);
         assert_true(!outcome.is_doubted && !outcome.is_earlier && outcome.is_settled);
         assert_true(outcome.original == 0 && outcome.result == 3 && outcome.gain.n_loads == 3);
         assert_int_equal(p.n_loads, 4 + 2 * 3);
@@ -403,18 +386,16 @@ TEST(cut_contests_are_not_settled)
     for (size_t k = 0; k < COUNT_OF(cases); k++) {
         struct paper p = {.seconds = cases[k].seconds, .noise = 0.001, .result = 1, .slept_at = -1};
         struct contest c = {.n = 2, .is_result = is_result, .loads = 7, .deadline = cases[k].deadline};
-        struct contest_outcome outcome = {.qualifying = NULL};
         c.seconds = 1e-3;   // as long as no load takes, so that none is spared
         for (int i = 0; i < 64; i++)
             p.of_load[i] = 1 - cases[k].scatter * (i % 3 - 0.9);
-        assert_true(hold(&p, &c, &outcome));
+        struct contest_outcome outcome = held(&p, &c, NULL);
         assert_in_range(outcome.gain.n_loads, cases[k].n_loads, cases[k].scatter > 0 ? 39 : 7);
         assert_int_equal(outcome.is_settled, cases[k].is_settled);
     }
     struct paper vain = {.seconds = slower, .result = 1, .slept_at = -1};
     struct contest c = {.n = 2, .is_result = is_result, .seconds = 0, .loads = 7};
-    struct contest_outcome outcome = {.qualifying = NULL};
-    assert_true(hold(&vain, &c, &outcome));
+    struct contest_outcome outcome = held(&vain, &c, NULL);
     assert_true(outcome.is_settled && outcome.gain.n_loads == 3);
 }
 
@@ -444,9 +425,8 @@ TEST(earlier_verdicts_survive)
     static const struct earlier_verdict earlier = {0, 1, {1.7, 1.69, 1.71, 7}, 0.2};
     struct contest c = {.n = 2, .is_result = is_result, .seconds = 3, .loads = 7, .expected = expected};
     struct sample_summary qualifying[2];
-    struct contest_outcome outcome = {.qualifying = qualifying};
     struct paper cut = {.seconds = seconds, .slept = 0.9, .interrupted_at = 1, .earlier = &earlier};
-    assert_true(hold(&cut, &c, &outcome));
+    struct contest_outcome outcome = held(&cut, &c, qualifying);
     assert_true(outcome.is_earlier && !outcome.is_undecided && outcome.gain.ratio == 1.7 && seconds_after(&cut) < 2.1);
     struct paper late = {.seconds = seconds, .slept = 9, .interrupted_at = -1, .earlier = &earlier};
     assert_true(hold(&late, &c, &outcome));
@@ -467,10 +447,9 @@ TEST(long_runs_warm_up_nobody)
         struct paper p = {.seconds = seconds, .result = 1, .slept_at = -1};
         struct contest c = {
             .n = 2, .is_result = is_result, .loads = 7, .most_loaded = 1, .earlier = earlier, .prepares_all = k % 2};
-        struct contest_outcome outcome = {.qualifying = qualifying};
         for (int i = 0; i < 2; i++)
             earlier[i] = (struct sample_summary){.count = 3, .minimum = seconds[i], .quartile1 = seconds[i]};
-        assert_true(hold(&p, &c, &outcome));
+        struct contest_outcome outcome = held(&p, &c, qualifying);
         assert_int_equal(outcome.gain.n_loads, 4);
         assert_int_equal(p.runs[0], 4 * (k == 3 ? 2 : 3));   // those of 0.1 s are past the time of warming up by one
         assert_int_equal(p.runs[1], p.runs[0]);
@@ -496,12 +475,11 @@ TEST(few_long_pairs_are_a_verdict)
                             .most_loaded = 1,
                             .earlier = earlier,
                             .prepares_all = true};
-        struct contest_outcome outcome = {.qualifying = qualifying};
         for (int i = 0; i < 2; i++)
             earlier[i] = (struct sample_summary){.count = 3, .minimum = seconds[i], .quartile1 = seconds[i]};
         for (int i = 0; k >= 4 && i < 64; i++)
             p.of_load[i] = i % 2 ? 0.4 : 6;
-        assert_true(hold(&p, &c, &outcome));
+        struct contest_outcome outcome = held(&p, &c, qualifying);
         assert_true(!outcome.is_disturbed && p.runs[0] == n_loads && p.runs[1] == n_loads);
         assert_int_equal(outcome.is_undecided, n_loads < 4 || k >= 4);
         if (!outcome.is_undecided)
@@ -515,11 +493,10 @@ static struct ratio_summary gain_of_loads(struct paper *p, double seconds_left, 
     static const bool is_result[] = {false, true};
     struct sample_summary qualifying[2];
     struct contest c = {.n = 2, .is_result = is_result, .seconds = seconds_left, .deadline = deadline, .loads = 7};
-    struct contest_outcome outcome = {.qualifying = qualifying};
     memset(p->loads, 0, sizeof p->loads);
     for (int i = 0; i < 64; i++)
         p->of_load[i] = exp(0.01 * random_normal(random));
-    assert_true(hold(p, &c, &outcome));
+    struct contest_outcome outcome = held(p, &c, qualifying);
     return outcome.gain;
 }
 

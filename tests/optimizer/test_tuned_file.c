@@ -68,11 +68,10 @@ TEST(decisions_are_in_the_file)
     GRAPH(g, &arena, NETWORK);
     static float x[16 * 64], w[16 * 16 * 9], fused[16 * 64], apart[16 * 64];
     const struct tuned_passes tuned = {NULL, keep_all_apart};
-    struct error error = {0};
     struct random random = random_seed(1);
     struct temporary_folder folder = {0};
     char path[sizeof folder.path + 16];
-    assert_true(temporary_folder_make(&folder, &error));
+    assert_true(temporary_folder_make(&folder, &(struct error){0}));
     snprintf(path, sizeof path, "%s/tuned.taso", folder.path);
     for (size_t i = 0; i < COUNT_OF(x); i++)
         x[i] = (float)random_normal(&random);

@@ -130,10 +130,10 @@ static void expect_same_text(const struct definition *d, const struct values *v,
 static int compare_tensors(const struct graph *g, const struct values *v, struct arena *a)
 {
     struct type types[LEAVES];
-    struct composition c;
     int *tensors = arena_array(a, int, g->tensors.count), n_compared = 0;
     for (int i = 0; i < LEAVES; i++)
         types[i] = *graph_type(g, (tensor_id)i);
+    struct composition c FREED_BY(composition_free);
     composition_init(&c, a, LEAVES, types);
     assert_true(graph_compose(g, &c, tensors));
     for (size_t i = 0; i < g->outputs.count; i++) {
@@ -147,7 +147,6 @@ static int compare_tensors(const struct graph *g, const struct values *v, struct
             n_compared++;
         }
     }
-    composition_free(&c);
     return n_compared;
 }
 
@@ -160,12 +159,11 @@ TEST(graphs_are_one_expression)
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct random random = random_seed(seed);
         struct arena_mark mark = arena_mark(&a);
-        struct graph g;
+        struct graph g FREED_BY(graph_free);
         graph_init(&g, &a);
         random_graph_fill(&g, &rules, &random, STEPS);
         struct values v = evaluate_graph(&g, &random, &a);
         n_compared += compare_tensors(&g, &v, &a);
-        graph_free(&g);
         arena_release(&a, mark);
     }
     assert_true(n_compared > 3 * SEEDS);
@@ -227,14 +225,14 @@ TEST(normal_forms_of_what_is_equal_are_one)
 {
     for (size_t i = 0; i < COUNT_OF(pairs); i++) {
         ARENA(a);
-        struct graph g FREED_BY(graph_free);
-        struct composition c;
         struct type types[2];
         int tensors[20], n = 0;
+        struct graph g FREED_BY(graph_free);
         read_graph(&g, &a, i);
         for (node_id k = 0; k < g.nodes.count; k++)
             if (g.nodes.items[k].op->flags & OPERATOR_IS_LEAF)
                 types[n++] = *graph_type(&g, g.nodes.items[k].first_output);
+        struct composition c FREED_BY(composition_free);
         composition_init(&c, &a, n, types);
         assert_true(graph_compose(&g, &c, tensors));
         int first = composition_scope_of(&c, tensors[g.outputs.items[0]]);
@@ -242,6 +240,5 @@ TEST(normal_forms_of_what_is_equal_are_one)
         if ((first == second) != pairs[i].are_one)
             fail_msg("pair %zu: %d %d", i, first, second);
         expect_text(&c, first, pairs[i].expression);
-        composition_free(&c);
     }
 }

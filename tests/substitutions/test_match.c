@@ -59,15 +59,14 @@ static void try_to_apply(struct fixture *f)
 
 static int count_matches(struct fixture *f, const char *text)
 {
-    struct match_index index;
     struct rule *rule = parse_rule(&f->arena, text);
     vec_clear(&f->g.outputs);
     for (tensor_id t = 0; t < f->g.tensors.count; t++)
         graph_add_output(&f->g, t);
+    struct match_index index FREED_BY(match_index_free);
     match_index_init(&index, &f->g);
     f->n_matches = 0;
     rule_match(rule, &index, NO_NODE, &f->scratch, note_match, f);
-    match_index_free(&index);
     if (f->n_matches)
         try_to_apply(f);
     rule_free(rule);

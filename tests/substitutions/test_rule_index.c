@@ -77,15 +77,14 @@ static size_t compare_on_graph(const struct rule_index *x, const bool *is_disabl
     match_index_init(&index, &g);
     bool *touched = arena_array(&a, bool, g.nodes.count);
     touched[random_below(&random, g.nodes.count)] = true;
-    size_t n = compare(x, &index, is_disabled, NULL, seed) + compare(x, &index, is_disabled, touched, seed);
-    return n;
+    return compare(x, &index, is_disabled, NULL, seed) + compare(x, &index, is_disabled, touched, seed);
 }
 
 static void compare_on_graphs(const struct rule_set *rules, size_t least)
 {
-    struct rule_index x;
     size_t n = 0;
     bool *is_disabled = mem_alloc_zero(rules->rules.count + 1);
+    struct rule_index x FREED_BY(rule_index_free);
     rule_index_init(&x, rules);
     for (uint64_t seed = 1; seed <= GRAPHS; seed++) {
         is_disabled[seed % rules->rules.count] = true;
@@ -94,7 +93,6 @@ static void compare_on_graphs(const struct rule_set *rules, size_t least)
     }
     if (n < least)
         fail_msg("only %zu matches were compared", n);
-    rule_index_free(&x);
     mem_free(is_disabled, rules->rules.count + 1);
 }
 

@@ -168,7 +168,7 @@ TEST(keeps_all_values)
     struct random random = random_seed(42);
     for (int round = 0; round < ROUNDS; round++) {
         ARENA(a);
-        struct rule_set rules;
+        struct rule_set rules FREED_BY(rule_set_free);
         read_rules(&rules, &a, getenv("TASO_RULES"));
         const struct sexp *instances = read_instances(&a, &random);
         for (size_t i = 0; i < rules.rules.count; i++) {
@@ -188,7 +188,6 @@ TEST(keeps_all_values)
             if (n_instances == 0)
                 fail_msg("%s has no instance", rules.rules.items[i]->name);
         }
-        rule_set_free(&rules);
     }
 }
 
@@ -274,14 +273,13 @@ TEST(replaces_names_by_their_terms)
     static const char text[] =
         "(rule r (source (relu ?x)) (let (?y (neg ?x)) (?z (ewadd ?y ?x))) (target (ewadd ?z ?y)))";
     struct example x;
-    struct text printed = {0};
+    TEXT(printed);
     example_begin(&x, text);
     rule_print(&printed, x.rule);
     assert_string_equal(printed.chars,
                         "(rule r\n  (source (relu ?x))\n  (target (ewadd (ewadd (neg ?x) ?x) (neg ?x))))\n");
     assert_int_equal(x.rule->pattern.nodes.count, 4);
     assert_int_equal(x.rule->n_source_nodes, 1);
-    text_free(&printed);
     example_end(&x);
 }
 

@@ -19,3 +19,11 @@ static inline void parse_graph(struct graph *ret_graph, struct arena *a, const c
 #define GRAPH(name, arena, text)                                                                                       \
     struct graph name FREED_BY(graph_free);                                                                            \
     parse_graph(&name, arena, text)
+
+// The first node of the operator from a node on, of which there is one.
+static inline node_id find_node(const struct graph *g, enum operator_id op, node_id from)
+{
+    while (g->nodes.items[from].op->id != op)
+        from++;
+    return from;
+}

@@ -15,17 +15,15 @@ static struct rule *parse_list(struct arena *a, const struct sexp *list)
 
 struct rule *parse_rule(struct arena *a, const char *text)
 {
-    struct error error = {0};
     const struct sexp *list;
-    assert_true(sexp_parse(a, "rules", text, strlen(text), &list, &error));
+    assert_true(sexp_parse(a, "rules", text, strlen(text), &list, &(struct error){0}));
     return parse_list(a, &list->items[0]);
 }
 
 void parse_rules(struct rule_set *set, struct arena *a, const char *text)
 {
-    struct error error = {0};
     const struct sexp *list;
-    assert_true(sexp_parse(a, "rules", text, strlen(text), &list, &error));
+    assert_true(sexp_parse(a, "rules", text, strlen(text), &list, &(struct error){0}));
     for (size_t i = 0; i < list->count; i++)
         vec_push(&set->rules, parse_list(a, &list->items[i]));
 }

@@ -231,14 +231,13 @@ static void add_source_of_any_rule(struct builder *b, const struct rule_set *rul
 
 static void add_outputs(struct builder *b)
 {
-    struct graph_uses uses;
+    struct graph_uses uses FREED_BY(graph_uses_free);
     graph_uses_init(&uses, b->g, NULL);
     for (tensor_id t = 0; t < b->g->tensors.count; t++) {
         bool is_leaf = graph_producer(b->g, t)->op->flags & OPERATOR_IS_LEAF;
         if ((!is_leaf && uses.first[t] == uses.first[t + 1]) || below(b, 8) == 0)
             graph_add_output(b->g, t);
     }
-    graph_uses_free(&uses);
     graph_add_output(b->g, any_tensor(b));
 }
 

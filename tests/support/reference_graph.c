@@ -50,13 +50,11 @@ static bool run_live_node(struct running *r, node_id id, const struct leaf_value
     const struct node *n = &r->g->nodes.items[id];
     if (n->op->flags & OPERATOR_IS_LEAF)
         return find_leaf(r->g, n, leaves, &r->values[n->first_output], error);
-    struct arena scratch;
-    arena_init(&scratch);
+    ARENA(scratch);
     struct tensor_value *inputs = arena_array(&scratch, struct tensor_value, n->n_inputs + 1);
     for (uint32_t i = 0; i < n->n_inputs; i++)
         inputs[i] = r->values[graph_inputs(r->g, id)[i]];
     bool is_done = graph_evaluate_node(r->g, id, inputs, &r->values[n->first_output], &r->arenas[id], error);
-    arena_free(&scratch);
     for (uint32_t i = 0; is_done && i < n->n_inputs; i++) {
         node_id producer = r->g->tensors.items[graph_inputs(r->g, id)[i]].producer;
         if (--r->readers[producer] == 0)

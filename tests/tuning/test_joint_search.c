@@ -131,14 +131,13 @@ static double search(struct made_up *m, uint64_t seed, const char *text, double 
     static const char *const names[] = {"layout", "fusion"};
     struct joint_problem problem = problem_of(m, seed);
     struct pass_schedule schedule;
-    struct joint_candidate best;
     struct error error = {0};
     if (!pass_schedule_parse(&schedule, text, names, 2, &error))
         fail_msg("%s", error.message);
+    struct joint_candidate best FREED_BY(joint_candidate_free);
     joint_search(&problem, &schedule, budget, 0, &best, ret_report);
     assert_true(best.cost == ret_report->after && best.cost == cost_of(m, &best));
     assert_true(best.cost <= ret_report->at_start && ret_report->at_start <= ret_report->before);
-    joint_candidate_free(&best);
     return ret_report->after;
 }
 
@@ -158,23 +157,21 @@ static double least_of_second(const struct made_up *m, struct joint_candidate *c
 
 static double least_of_all(struct made_up *m)
 {
-    struct joint_candidate c = {0};
     double least = INFINITY;
     size_t n_all = 1;
     for (size_t i = 0; i < FIRST; i++)
         n_all *= LAYOUTS;
+    struct joint_candidate c FREED_BY(joint_candidate_free) = {0};
     for (size_t number = 0; number < n_all; number++) {
         for (size_t pass = 0, rest = number; pass < 2; pass++) {
-            pass_nodes nodes = {0};
+            LOCAL_LIST(pass_nodes, nodes);
             list_nodes(m, &c, pass, &nodes);
             configuration_fit(&c.of[pass], &nodes, NULL, NULL, pass);
             for (size_t i = 0; pass == 0 && i < FIRST; i++, rest /= LAYOUTS)
                 c.of[0].settings.items[i].value = (uint32_t)(rest % LAYOUTS);
-            vec_free(&nodes);
         }
         least = fmin(least, least_of_second(m, &c));
     }
-    joint_candidate_free(&c);
     return least;
 }
 
@@ -273,27 +270,25 @@ TEST(nothing_is_evaluated_again_in_vain)
         struct made_up m = {.seed = 1};
         struct joint_problem problem = problem_of(&m, 1);
         struct pass_schedule schedule;
-        struct joint_candidate best;
         struct joint_report report;
-        struct error error = {0};
         problem.work = work;
         problem.n_passes = 3;
-        assert_true(pass_schedule_parse(&schedule, texts[i], names, 3, &error));
+        assert_true(pass_schedule_parse(&schedule, texts[i], names, 3, &(struct error){0}));
+        struct joint_candidate best FREED_BY(joint_candidate_free);
         joint_search(&problem, &schedule, 1e9, 4000, &best, &report);
         print_message("%zu evaluations in %zu steps\n", m.n_evaluated, steps_of(&report));
         assert_true(m.n_evaluated < steps_of(&report) * 3 / 4);
         assert_true(best.cost == cost_of(&m, &best) * pow(LESS_BY_WORK, (double)m.n_worked));
-        joint_candidate_free(&best);
     }
 }
 
 TEST(configurations_are_made_to_fit)
 {
     struct made_up m = {.n_stored = 1, .store = {{1, {30, 2, 0, 0}, 1}}};
-    struct configuration c = {0};
-    pass_nodes nodes = {0};
+    LOCAL_LIST(pass_nodes, nodes);
     const struct pass_node all[] = {{40, 3, 2, 0}, {10, 2, 0, 1}, {30, 2, 0, 0}, {20, 2, 0, 0}, {10, 2, 0, 2}};
     const struct setting former[] = {{{5, 2, 0, 0}, 1}, {{10, 2, 0, 0}, 1}, {{20, 4, 0, 0}, 3}};
+    struct configuration c FREED_BY(configuration_free) = {0};
     for (size_t i = 0; i < COUNT_OF(former); i++)
         vec_push(&c.settings, former[i]);
     for (size_t i = 0; i < COUNT_OF(all); i++)
@@ -307,8 +302,6 @@ TEST(configurations_are_made_to_fit)
         assert_int_equal(c.settings.items[i].value, fitted[i].value);
         assert_true(c.settings.items[i].node.weight == fitted[i].node.weight);
     }
-    vec_free(&nodes);
-    configuration_free(&c);
 }
 
 TEST(schedules_of_passes_are_read)
@@ -335,8 +328,7 @@ TEST(schedules_of_passes_are_read)
     static const char *const names[] = {"layout", "fusion"};
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct pass_schedule s;
-        struct error error = {0};
-        assert_int_equal(pass_schedule_parse(&s, cases[i].text, names, 2, &error), cases[i].is_one);
+        assert_int_equal(pass_schedule_parse(&s, cases[i].text, names, 2, &(struct error){0}), cases[i].is_one);
     }
 }
 

@@ -8,6 +8,7 @@
 #include "backends/fake/fake.h"
 #include "backends/layouts/choose_layouts.h"
 #include "backends/planning/planner.h"
+#include "tests/backends/device.h"
 #include "tests/support/parse_graph.h"
 #include "tuning/former_choices.h"
 #include "tuning/neighbourhoods.h"
@@ -28,11 +29,10 @@ struct fixture {
 
 static void open_fixture(struct fixture *f, uint64_t scatter)
 {
-    struct error error = {0};
     *f = (struct fixture){0};
     arena_init(&f->arena);
     parse_graph(&f->g, &f->arena, NETWORK);
-    f->fake = fake_backend_open(&(struct fake_device){.has_layouts = true, .scatter = scatter}, &error);
+    f->fake = fake_backend_open(&(struct fake_device){.has_layouts = true, .scatter = scatter}, &(struct error){0});
     assert_non_null(f->fake);
 }
 
@@ -82,16 +82,14 @@ static double least_of_all_fusions(struct fixture *f)
             decisions[t] = LAYOUT_ANY | (is_apart ? PLAN_APART : 0);
             is_leaf = is_leaf || (is_apart && (graph_producer(&f->g, t)->op->flags & OPERATOR_IS_LEAF));
         }
-        struct arena arena;
-        arena_init(&arena);
+        ARENA(arena);
         uint8_t *layouts;
         struct estimate e;
-        struct error error = {0};
         if (!is_leaf) {
-            assert_true(layouts_find(f->fake, backend_step_cost, &f->g, decisions, &arena, &layouts, &e, &error));
+            assert_true(
+                layouts_find(f->fake, backend_step_cost, &f->g, decisions, &arena, &layouts, &e, &(struct error){0}));
             least = fmin(least, e.seconds);
         }
-        arena_free(&arena);
     }
     return least;
 }
@@ -127,13 +125,12 @@ TEST(what_is_found_is_kept)
     for (uint64_t scatter = 1; scatter <= 10; scatter++) {
         struct fixture f;
         struct estimate estimate;
-        struct error error = {0};
         open_fixture(&f, scatter);
         struct passes_report first = search(&f, "(annealing 1 (fusion 5) (layout 5))", 60);
         struct passes *p = passes_new(f.fake);
         f.fake->policy = LAYOUTS_TUNED;
         f.fake->tuned = passes_decisions(p);
-        assert_true(backend_estimate(f.fake, &f.g, &estimate, &error));
+        assert_true(backend_estimate(f.fake, &f.g, &estimate, &(struct error){0}));
         assert_true(fabs(estimate.seconds / first.joint.after - 1) < 1e-9);
         passes_free(p);
         struct passes_report second = search(&f, "(annealing 1 (fusion 5) (layout 5))", 60);
@@ -156,7 +153,7 @@ TEST(the_better_graph_is_taken)
     const struct graph *graphs[] = {&g, &h};
     struct passes_report report;
     struct error error = {0};
-    struct backend *fake = fake_backend_open(&(struct fake_device){.has_layouts = true, .scatter = 3}, &error);
+    DEVICE(fake, fake_backend_open(&(struct fake_device){.has_layouts = true, .scatter = 3}, &error));
     struct passes *p = passes_new(fake);
     const struct passes_options options = {.n_graphs = 2,
                                            .graphs = graphs,
@@ -171,7 +168,6 @@ TEST(the_better_graph_is_taken)
     assert_int_equal(report.graph, 1);
     assert_true(report.joint.of[PASS_GRAPH].gain > 1 && report.joint.after < report.joint.before);
     passes_free(p);
-    backend_close(fake);
 }
 
 // Equal neighbourhoods have equal fingerprints in other graphs, too, with other weights and whatever is folded of them.
@@ -202,16 +198,13 @@ TEST(former_choices_come_back)
 {
     for (int is_doubtful = 0; is_doubtful < 2; is_doubtful++) {
         struct fixture f;
-        struct plan plan;
-        struct error error = {0};
         const struct step_cost before = {.seconds = 1e-3, .choice = "before", .is_doubtful = is_doubtful};
         const struct step_cost tuned = {.seconds = 5e-4, .choice = "tuned"};
         struct step_cost found;
         open_fixture(&f, 1);
-        struct plan_request request = backend_plan_request(f.fake, &f.g, NULL, &f.arena);
-        assert_true(plan_make(&plan, &request, &error));
+        PLAN(plan, f.fake, &f.g, NULL, &f.arena);
         const struct step *step = &plan.steps.items[0];
-        struct step_key key = step_key_of(f.fake, &plan, step, PRECISION_EXACT);
+        struct step_key key FREED_BY(step_key_free) = step_key_of(f.fake, &plan, step, PRECISION_EXACT);
         cost_database_add(f.fake->costs, key.text.chars, &before);
         struct former_choices *former = former_choices_note(f.fake);
         cost_database_add(f.fake->costs, key.text.chars, &tuned);
@@ -222,8 +215,6 @@ TEST(former_choices_come_back)
         assert_string_equal(found.choice, "before");
         assert_true(found.is_doubtful == is_doubtful);
         former_choices_free(former);
-        step_key_free(&key);
-        plan_free(&plan);
         drop(&f);
     }
 }

@@ -218,8 +218,8 @@ static struct equation read_equation(struct fixture *f, const char *text)
 
 static void require_verdict(struct fixture *f, const struct expected *expected)
 {
-    struct judgement result;
     struct equation eq = read_equation(f, expected->text);
+    struct judgement result FREED_BY(judgement_free);
     judge_equation(&f->judge, &eq, &result);
     uint32_t n_random = 0;
     if (result.verdict == VERDICT_AGREES &&
@@ -228,7 +228,6 @@ static void require_verdict(struct fixture *f, const struct expected *expected)
     const char *said = result.counterexample.text.chars;
     if (result.verdict != expected->verdict || (expected->says && !(said && strstr(said, expected->says))))
         fail_msg("%s: verdict %d\n%s", expected->text, (int)result.verdict, said);
-    judgement_free(&result);
 }
 
 static void require_verdicts(const struct expected *expected, size_t count)

@@ -58,10 +58,10 @@ TEST(tells_other_rules_from_them)
 static bool proves_backwards(const char *text, const char *backwards, struct text *ret)
 {
     ARENA(a);
-    struct judge j;
-    struct symbolic_prover symbols;
     struct rule_report report, of_other;
+    struct judge j FREED_BY(judge_free);
     judge_init(&j);
+    struct symbolic_prover symbols FREED_BY(symbolic_prover_free);
     symbolic_prover_init(&symbols);
     struct rule *r = parse_rule(&a, text), *other = parse_rule(&a, backwards);
     prove_rule(&j, NULL, &symbols, r, &a, &report);
@@ -73,8 +73,6 @@ static bool proves_backwards(const char *text, const char *backwards, struct tex
     rule_report_free(&report);
     rule_free(r);
     rule_free(other);
-    symbolic_prover_free(&symbols);
-    judge_free(&j);
     return is_proved;
 }
 

@@ -80,16 +80,15 @@ static enum entailment_status prove_without(struct fixture *f, const struct equa
 
 TEST(proves_and_explains)
 {
-    struct derivation d;
     FIXTURE(&f, COMMUTES ASSOCIATES);
     struct equation eq = read_rule(&f, "(rule r (source (ewadd (ewadd ?x ?y) ?z)) (target (ewadd (ewadd ?z ?x) ?y)))");
     struct entailment e = theory_prove(f.theory, &eq, NULL);
     assert_int_equal(e.status, ENTAILMENT_PROVED);
     assert_int_equal(e.n_uses, 2);
+    struct derivation d FREED_BY(property_derivation_free);
     assert_true(property_derivation_find(&d, &f.axioms, &eq, 0, &e, 1000));
     assert_int_equal(d.steps.count, 3);
     assert_null(d.steps.items[0].property);
-    property_derivation_free(&d);
     assert_int_equal(prove_without(&f, &eq, "associates"), ENTAILMENT_UNKNOWN);
 }
 
@@ -357,9 +356,9 @@ TEST(cancels_no_partial_function)
 TEST(uses_most_properties_that_ship)
 {
     ARENA(a);
-    struct property_set properties;
     struct error error = {0};
     size_t n_used = 0;
+    struct property_set properties FREED_BY(property_set_free);
     property_set_init(&properties, &a);
     if (!property_set_read_folder(&properties, getenv("TASO_PROPERTIES"), &error))
         fail_msg("%s", error.message);
@@ -368,7 +367,6 @@ TEST(uses_most_properties_that_ship)
         n_used += text_is_defined_everywhere(&eq);
     }
     assert_true(n_used > 0 && 20 * n_used > 19 * properties.properties.count);
-    property_set_free(&properties);
 }
 
 // Also where the steps end a search: at any number of them.

@@ -63,8 +63,7 @@ static const char *text_of_graph(struct running *r, const struct file_map *map)
         text_add(&text, r->type);
     }
     text_add(&text, at);
-    const char *result = arena_string(&r->arena, text.chars);
-    return result;
+    return arena_string(&r->arena, text.chars);
 }
 
 static bool open_graph(struct running *r, const char *path)

@@ -58,8 +58,7 @@ static bool is_well_typed(const char *text, const char *type, char *ret_text, si
         used += (size_t)snprintf(ret_text + used, size - used, "%.*s", is_type ? 4 : 1, is_type ? type : text);
         text += is_type ? 2 : 0;
     }
-    bool is_read = read_graph(ret_text, &g, &arena, &ignored);
-    return is_read;
+    return read_graph(ret_text, &g, &arena, &ignored);
 }
 
 static void agrees(void **state)

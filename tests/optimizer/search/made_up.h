@@ -13,19 +13,17 @@
 static inline double made_up_seconds(void *context, const struct graph *g)
 {
     double seconds = 0;
-    struct match_index index;
     ARENA(a);
+    struct match_index index FREED_BY(match_index_free);
     match_index_init(&index, g);
     for (node_id n = 0; n < g->nodes.count; n++) {
-        struct definition d;
         const struct operator* op = g->nodes.items[n].op;
         if (!index.is_live[n] || index.is_weight[n] || !op->define)
             continue;
+        struct definition d FREED_BY(definition_free);
         assert_true(graph_define(g, n, &d, &a));
         seconds += (op->id == OP_SPLIT || op->id == OP_RESHAPE ? 1e-7 : 1e-6) + 1e-9 * definition_flops(&d);
-        definition_free(&d);
     }
-    match_index_free(&index);
     return seconds;
 }
 

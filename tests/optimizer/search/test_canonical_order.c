@@ -24,15 +24,14 @@ static void set_up_independent(struct fixture *f, int n, bool is_turned)
 static node_id *ordered_nodes(const struct graph *g, size_t *ret_n)
 {
     struct match_index index FREED_BY(match_index_free);
-    struct ordering o = {0};
     node_id *nodes = malloc((g->nodes.count + 1) * sizeof *nodes);
     *ret_n = 0;
     match_index_init(&index, g);
     for (node_id n = 0; n < g->nodes.count; n++)
         if (g->nodes.items[n].op->define)
             nodes[(*ret_n)++] = n;
+    struct ordering o FREED_BY(ordering_free) = {0};
     order_nodes(&o, &index, NULL, nodes, *ret_n);
-    ordering_free(&o);
     return nodes;
 }
 

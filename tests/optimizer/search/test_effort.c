@@ -363,9 +363,9 @@ TEST(prices_anew_what_gained_nothing)
 // Several threads may find different prices of one description, if a device tells equal graphs apart: the first counts.
 TEST(equal_descriptions_have_one_price)
 {
-    struct pricer pricer;
-    struct spelling words = {0};
+    struct pricer pricer FREED_BY(pricer_free);
     pricer_init(&pricer, &made_up_cost);
+    struct spelling words FREED_BY(spelling_free) = {0};
     spelling_add(&words, 1);
     struct description d = {.before = spelling_key(&words)};
     spelling_add(&words, 2);
@@ -375,8 +375,6 @@ TEST(equal_descriptions_have_one_price)
     struct price second = pricer_note(&pricer, &d, (struct price){6, -3});
     assert_true(first.before == 5 && first.change == -1);
     assert_true(second.before == 5 && second.change == -1);
-    spelling_free(&words);
-    pricer_free(&pricer);
 }
 
 // Of graphs, matches and work, what ends first; a gain that matters is what all three begin anew from.

@@ -19,14 +19,6 @@ struct fixture {
     struct match match;   // the tanh in `region`
 };
 
-static node_id find_node(const struct graph *g, enum operator_id op)
-{
-    node_id n = 0;
-    while (g->nodes.items[n].op->id != op)
-        n++;
-    return n;
-}
-
 static void set_up(struct fixture *f)
 {
     *f = (struct fixture){0};
@@ -40,7 +32,7 @@ static void set_up(struct fixture *f)
         vec_push(&f->site.members, n);
     parse_rules(&f->rules, &f->arena, "(rule r (source (tanh ?x)) (target (tanh ?x)))");
     f->match.rule = f->rules.rules.items[0];
-    f->match.nodes[0] = find_node(&f->region, OP_TANH);
+    f->match.nodes[0] = find_node(&f->region, OP_TANH, 0);
     f->match.variables[0] = graph_inputs(&f->region, f->match.nodes[0])[0];
 }
 
@@ -61,7 +53,7 @@ TEST(an_equal_region_is_renumbered)
     assert_false(region_is_at(&f.known, &f.site, &f.region));
     assert_true(region_renumber(&f.known, &f.region, &f.site, &f.match));
     assert_true(region_is_at(&f.known, &f.site, &f.region));
-    assert_int_equal(f.match.nodes[0], find_node(&f.known, OP_TANH));
+    assert_int_equal(f.match.nodes[0], find_node(&f.known, OP_TANH, 0));
     assert_int_equal(f.match.variables[0], graph_inputs(&f.known, f.match.nodes[0])[0]);
 }
 

@@ -13,14 +13,6 @@ struct fixture {
     struct rewritten_regions regions;
 };
 
-static node_id find_node(const struct graph *g, enum operator_id op, node_id from)
-{
-    node_id n = from;
-    while (g->nodes.items[n].op->id != op)
-        n++;
-    return n;
-}
-
 static tensor_id add(struct graph *g, enum operator_id op, tensor_id input)
 {
     node_id n;
@@ -31,11 +23,11 @@ static tensor_id add(struct graph *g, enum operator_id op, tensor_id input)
 // Whatever they compute: two hyperbolic tangents become two nodes each, and the relu another one.
 static void set_up(struct fixture *f)
 {
-    struct graph with_both;
     tensor_id old[3], new[3];
     *f = (struct fixture){0};
     arena_init(&f->arena);
     parse_graph(&f->before, &f->arena, original);
+    struct graph with_both FREED_BY(graph_free);
     graph_copy(&with_both, &f->before);
     node_id at[] = {find_node(&f->before, OP_TANH, 0), 0, find_node(&f->before, OP_RELU, 0)};
     at[1] = find_node(&f->before, OP_TANH, at[0] + 1);
@@ -46,7 +38,6 @@ static void set_up(struct fixture *f)
             i == 2 ? add(&with_both, OP_SIGMOID, input) : add(&with_both, OP_RELU, add(&with_both, OP_SIGMOID, input));
     }
     assert_true(graph_replace(&f->after, &with_both, 3, old, new, NULL));
-    graph_free(&with_both);
     rewritten_regions_find(&f->regions, &f->before, &f->after, &f->arena);
 }
 

@@ -17,7 +17,7 @@ static void saturate(struct fixture *f, const struct cost_model *cost, int64_t b
 {
     struct search_options options = search_standard_options;
     struct saturation_options saturation = saturation_standard_options;
-    struct validator validator;
+    struct validator validator FREED_BY(validator_free);
     validator_init(&validator);
     options.budget = budget;
     options.alpha = 2;
@@ -34,7 +34,6 @@ static void saturate(struct fixture *f, const struct cost_model *cost, int64_t b
     assert_true(f->result.seconds_after <= before);
     assert_true(f->result.saturation.is_done);
     assert_int_equal(f->result.saturation.is_better, f->result.seconds_after < before);
-    validator_free(&validator);
 }
 
 static size_t count_products(const struct graph *g)

@@ -38,9 +38,8 @@ TEST(finds_the_cheapest_graph)
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct fixture f FREED_BY(tear_down);
         TEXT(kinds);
-        struct error error = {0};
         set_up_and_search(&f, cases[i].graph, &made_up_cost, &search_standard_options);
-        assert_true(graph_check(&f.result.graph, &error));
+        assert_true(graph_check(&f.result.graph, &(struct error){0}));
         assert_string_equal(kinds_of_nodes(&f.result.graph, &kinds), cases[i].best);
         assert_true(f.result.seconds_after <= f.result.seconds_before);
         assert_true(f.result.steps.count == 0 || vec_last(&f.result.steps).seconds_after == f.result.seconds_after);
@@ -81,8 +80,7 @@ static size_t search_random_graph(uint64_t seed)
     random_graph_fill(&f.g, &f.rules, &random, 10);
     search(&f, &cost, &options);
     require_same_values(&f, seed);
-    size_t n_steps = f.result.steps.count;
-    return n_steps;
+    return f.result.steps.count;
 }
 
 TEST(keeps_the_values_of_random_graphs)
@@ -267,8 +265,7 @@ TEST(leads_all_readers_away_in_every_layer)
 static size_t bytes_of(const char *text)
 {
     FIXTURE(&f, text);
-    size_t bytes = graph_weight_bytes(&f.g);
-    return bytes;
+    return graph_weight_bytes(&f.g);
 }
 
 // A weight that running nodes read counts once, and not one that only weights are computed from.

@@ -75,13 +75,12 @@ TEST(single_entries_are_those_of_the_whole)
     for (uint64_t seed = 1; seed <= 40; seed++) {
         struct random random = random_seed(seed);
         struct arena_mark mark = arena_mark(&a);
-        struct graph g;
+        struct graph g FREED_BY(graph_free);
         graph_init(&g, &a);
         random_graph_fill(&g, &rules, &random, 12);
         for (node_id n = 0; n < g.nodes.count; n++)
             if (g.nodes.items[n].op->define)
                 compare_entries(&g, n, &random, &a);
-        graph_free(&g);
         arena_release(&a, mark);
     }
 }
@@ -110,8 +109,8 @@ TEST(right_rules_pass)
     read_rules(&rules, &a, getenv("TASO_RULES"));
     for (uint64_t seed = 1; seed <= 100; seed++) {
         struct random random = random_seed(seed);
-        struct graph g FREED_BY(graph_free);
         struct match_index index FREED_BY(match_index_free);
+        struct graph g FREED_BY(graph_free);
         struct judging j = {.g = &g};
         validator_init(&j.validator);
         graph_init(&g, &a);
@@ -186,15 +185,14 @@ static void search_with_rule(const char *rule, const char *graph, bool validates
     struct rule_set rules FREED_BY(rule_set_free);
     struct cost_model cost = {seconds_by_count, NULL, 0, NULL};
     struct search_options options = search_standard_options;
-    struct search_result result;
     rule_set_init(&rules, &a);
     parse_rules(&rules, &a, rule);
     GRAPH(g, &a, graph);
     options.validates = validates;
+    struct search_result result FREED_BY(search_result_free);
     search_graph(&g, &rules, &cost, &options, &result);
     *ret_steps = result.steps.count;
     *ret_refuted = result.refuted.count;
-    search_result_free(&result);
 }
 
 TEST(the_search_refutes_wrong_rules)
