@@ -112,7 +112,18 @@ def conv_integer(c):
 
 # --- recurrent networks -----------------------------------------------------------------------------------------------
 
-BOUNDED = ["Sigmoid", "Tanh"]   # of gates, or rounding grows from step to step
+PARAMETERS = {"Affine": 2, "Elu": 1, "HardSigmoid": 2, "LeakyRelu": 1, "Relu": 0, "ScaledTanh": 2, "Sigmoid": 0,
+              "Softsign": 0, "Softplus": 0, "Tanh": 0}
+
+
+def choose_activations(c, directions, n):
+    """Gates stay bounded, or rounding grows from step to step; parameters are given, or the node is not understood."""
+    bounded = ["HardSigmoid", "Sigmoid", "Softsign", "Tanh"]
+    names = [c.pick(*bounded) if k == 0 else c.pick(*PARAMETERS) for _ in range(directions) for k in range(n)]
+    c.attributes["activations"] = names
+    for least, attribute in ((1, "activation_alpha"), (2, "activation_beta")):
+        values = [0.1 + 0.5 * c.random.random() for name in names if PARAMETERS[name] >= least]
+        c.attributes.update({attribute: values} if values else {})
 
 
 def recurrent(c):
@@ -123,10 +134,13 @@ def recurrent(c):
     d = 2 if direction == "bidirectional" else 1
     c.attributes = {"hidden_size": hidden, "direction": direction}
     if c.chance(0.4):
-        c.attributes["activations"] = [c.pick(*(BOUNDED if k == 0 else [*BOUNDED, "Relu"])) for _ in range(d)
-                                       for k in range(functions)]
+        choose_activations(c, d, functions)
+    if c.chance(0.3):
+        c.attributes["clip"] = 0.2 + c.random.random()
     if c.op == "GRU" and c.chance(0.5):
         c.attributes["linear_before_reset"] = 1
+    if c.op == "LSTM" and c.chance(0.2):
+        c.attributes["input_forget"] = 1
     c.data(c.reals([time, batch, size], scale=0.5))
     c.data(c.reals([d, gates * hidden, size], scale=0.5))
     c.data(c.reals([d, gates * hidden, hidden], scale=0.5))
@@ -134,6 +148,8 @@ def recurrent(c):
     c.data(np.sort(c.integers([batch], np.int32, 0, time))[::-1]) if c.chance(0.4) else c.omit()
     for _ in range(2 if c.op == "LSTM" else 1):
         c.data(c.reals([d, batch, hidden])) if c.chance(0.6) else c.omit()
+    if c.op == "LSTM" and c.chance(0.5):
+        c.data(c.reals([d, 3 * hidden]))
     c.n_outputs = 3 if c.op == "LSTM" else 2
 
 

@@ -1,15 +1,16 @@
 // Recurrent networks, written out step by step. In each direction the products of the inputs with the weights of a gate
-// are made for all times at once; a step adds the product of the state with the recurrent weights. With W, R and the
+// are made for all times at once; a step adds the product of the state with the recurrent weights. With W, R, P and the
 // biases as ONNX names them, and f, g, h the activations:
 //     RNN    H' = f(x W + H R)
 //     GRU    z = f(x W + H R), r likewise, n = g(x W + (r H) R) or g(x W + r (H R + Rb)), H' = (1 - z) n + z H
-//     LSTM   i = f(x W + H R), f and o likewise, C' = f C + i g(x W + H R), H' = o h(C')
-// Sequences that are shorter than the longest keep their state behind their end, where the outputs are 0. What no
-// exporter writes is not understood: peepholes, clips, coupled gates, batches in front, activations with parameters.
+//     LSTM   i = f(x W + H R + P C), f likewise, C' = f C + i g(x W + H R), o = f(x W + H R + P C'), H' = o h(C')
+// Sequences that are shorter than the longest keep their state behind their end, where the outputs are 0.
+#include "onnx/convert/operators/convert_elementwise.h"
 #include "onnx/convert/operators/convert_parts.h"
 #include "onnx/convert/operators/converters.h"
 #include "onnx/format/visit.h"
 
+#include <math.h>
 #include <string.h>
 
 #define MAX_GATES 4
@@ -24,20 +25,34 @@ struct cell {
     const char *standard[MAX_FUNCTIONS];
     void (*step)(const struct recurrence *r, struct direction *d, int64_t time);
 };
+struct activation_function {
+    const char *name;
+    int n_parameters;   // alpha, beta
+    int op;             // OP_COUNT: alpha * x + beta
+    bool scales;        // alpha * op(beta * x)
+};
+struct chosen_function {
+    const struct activation_function *function;
+    double alpha, beta;
+};
 struct direction {
     bool is_reverse;
-    enum operator_id functions[MAX_FUNCTIONS];
+    struct chosen_function functions[MAX_FUNCTIONS];
     tensor_id inputs[MAX_GATES];      // x W + biases: (time, batch, hidden)
     tensor_id recurrent[MAX_GATES];   // R transposed: (hidden, hidden)
     tensor_id bias[MAX_GATES];        // of R where it is not among the inputs': (batch, hidden)
+    tensor_id peephole[MAX_GATES];    // (batch, hidden), or NO_TENSOR
     tensor_id state, second;          // H and C: (batch, hidden)
 };
 struct recurrence {
     struct conversion *c;
     const struct cell *cell;
     int64_t n_times, batch, size, hidden, n_directions;
+    bool is_batch_first;
     tensor_id x;         // (time, batch, size)
     tensor_id lengths;   // (batch, 1), or NO_TENSOR
+    double clip;         // infinite: none
+    bool is_forget_input;
     bool is_linear_before_reset;
     struct direction directions[2];
 };
@@ -59,6 +74,11 @@ static tensor_id one_minus(const struct recurrence *r, tensor_id x)
     return binary(r->c, OP_SUB, constant_like(r->c, x, 1), x);
 }
 
+static tensor_id swapped(struct conversion *c, tensor_id x)
+{
+    return transpose_by(c, x, (int64_t[]){1, 0, 2});
+}
+
 // The i-th of n equal parts of a vector of rows, in every row of the batch.
 static tensor_id row_for_all(const struct recurrence *r, tensor_id vector, int64_t index)
 {
@@ -68,31 +88,77 @@ static tensor_id row_for_all(const struct recurrence *r, tensor_id vector, int64
 
 // ---- activations ----
 
-static bool find_function(const struct onnx_bytes *given, const char *standard, enum operator_id *ret_op)
+static const struct activation_function functions[] = {
+    {"Affine", 2, OP_COUNT, false},
+    {"Elu", 1, OP_ELU, false},
+    {"HardSigmoid", 2, OP_HARDSIGMOID, false},
+    {"LeakyRelu", 1, OP_LEAKYRELU, false},
+    {"Relu", 0, OP_RELU, false},
+    {"ScaledTanh", 2, OP_TANH, true},
+    {"Sigmoid", 0, OP_SIGMOID, false},
+    {"Softplus", 0, OP_SOFTPLUS, false},
+    {"Softsign", 0, OP_SOFTSIGN, false},
+    {"Tanh", 0, OP_TANH, false},
+    {"ThresholdedRelu", 1, OP_THRESHOLDEDRELU, false},
+};
+
+static tensor_id curve(const struct recurrence *r, const struct chosen_function *f, tensor_id x)
 {
-    static const struct {
-        const char *name;
-        enum operator_id op;
-    } functions[] = {{"Relu", OP_RELU}, {"Sigmoid", OP_SIGMOID}, {"Tanh", OP_TANH}};
-    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
-        if (given ? onnx_bytes_are(given, functions[i].name) : strcmp(standard, functions[i].name) == 0) {
-            *ret_op = functions[i].op;
-            return true;
-        }
-    return false;
+    struct given_attribute parameters[] = {real("alpha", f->alpha), real("beta", f->beta), {0}};
+    parameters[f->function->n_parameters].name = NULL;
+    return apply(r->c, (enum operator_id)f->function->op, INPUTS(x), parameters);
 }
 
-// Functions of both directions, one after the other.
+static tensor_id activate(const struct recurrence *r, const struct chosen_function *f, tensor_id x)
+{
+    if (f->function->scales)
+        return scale_by(r->c, unary(r->c, OP_TANH, scale_by(r->c, x, f->beta)), f->alpha);
+    if (f->function->op == OP_COUNT)
+        return add_scalar(r->c, scale_by(r->c, x, f->alpha), f->beta);
+    return curve(r, f, x);
+}
+
+// The activation of the sum of a gate; runtimes do not clip the state of a cell.
+static tensor_id activate_sum(const struct recurrence *r, const struct chosen_function *f, tensor_id sum)
+{
+    return activate(r, f, isfinite(r->clip) ? clip_between(r->c, sum, -r->clip, r->clip) : sum);
+}
+
+static const struct activation_function *find_function(const struct onnx_bytes *given, const char *standard)
+{
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
+        if (given ? onnx_bytes_are(given, functions[i].name) : strcmp(standard, functions[i].name) == 0)
+            return &functions[i];
+    return NULL;
+}
+
+static bool next_of(struct conversion *c, const struct onnx_attribute *list, size_t *at, double *ret_value)
+{
+    if (!list || *at >= list->floats.count)
+        return cannot(c, "parameters of its activations are not given, for which runtimes have different ones");
+    *ret_value = (double)list->floats.items[(*at)++];
+    return true;
+}
+
+// Functions of both directions, one after the other. Parameters are listed for those functions alone that have any.
 static bool choose_functions(struct recurrence *r)
 {
     const struct onnx_attribute *names = onnx_node_find(r->c->node, "activations");
+    const struct onnx_attribute *alphas = onnx_node_find(r->c->node, "activation_alpha");
+    const struct onnx_attribute *betas = onnx_node_find(r->c->node, "activation_beta");
     size_t n_functions = (size_t)r->cell->n_functions, n = (size_t)r->n_directions * n_functions;
+    size_t next_alpha = 0, next_beta = 0;
     if (names && names->strings.count != n)
         return cannot(r->c, "its activations are not %zu", n);
-    for (size_t i = 0; i < n; i++)
-        if (!find_function(names ? &names->strings.items[i] : NULL, r->cell->standard[i % n_functions],
-                           &r->directions[i / n_functions].functions[i % n_functions]))
-            return cannot(r->c, "one of its activations is none of Relu, Sigmoid and Tanh");
+    for (size_t i = 0; i < n; i++) {
+        struct chosen_function *f = &r->directions[i / n_functions].functions[i % n_functions];
+        f->function = find_function(names ? &names->strings.items[i] : NULL, r->cell->standard[i % n_functions]);
+        if (!f->function)
+            return cannot(r->c, "one of its activations is none of ONNX's");
+        if ((f->function->n_parameters > 0 && !next_of(r->c, alphas, &next_alpha, &f->alpha)) ||
+            (f->function->n_parameters > 1 && !next_of(r->c, betas, &next_beta, &f->beta)))
+            return false;
+    }
     return true;
 }
 
@@ -115,30 +181,41 @@ static tensor_id sum_of_gate(const struct recurrence *r, const struct direction 
 
 static void step_rnn(const struct recurrence *r, struct direction *d, int64_t time)
 {
-    d->state = unary(r->c, d->functions[0], sum_of_gate(r, d, 0, time));
+    d->state = activate_sum(r, &d->functions[0], sum_of_gate(r, d, 0, time));
 }
 
 static void step_gru(const struct recurrence *r, struct direction *d, int64_t time)
 {
     enum { UPDATE, RESET, HIDDEN };
-    tensor_id update = unary(r->c, d->functions[0], sum_of_gate(r, d, UPDATE, time));
-    tensor_id reset = unary(r->c, d->functions[0], sum_of_gate(r, d, RESET, time));
+    tensor_id update = activate_sum(r, &d->functions[0], sum_of_gate(r, d, UPDATE, time));
+    tensor_id reset = activate_sum(r, &d->functions[0], sum_of_gate(r, d, RESET, time));
     tensor_id rest = r->is_linear_before_reset
                          ? times(r, reset, plus(r, of_state(r, d, HIDDEN, d->state), d->bias[HIDDEN]))
                          : plus(r, of_state(r, d, HIDDEN, times(r, reset, d->state)), d->bias[HIDDEN]);
-    tensor_id hidden = unary(r->c, d->functions[1], plus(r, input_at(r, d, HIDDEN, time), rest));
+    tensor_id hidden = activate_sum(r, &d->functions[1], plus(r, input_at(r, d, HIDDEN, time), rest));
     d->state = plus(r, times(r, one_minus(r, update), hidden), times(r, update, d->state));
+}
+
+static tensor_id with_peephole(const struct recurrence *r, const struct direction *d, int gate, tensor_id sum,
+                               tensor_id cell)
+{
+    return d->peephole[gate] == NO_TENSOR ? sum : plus(r, sum, times(r, d->peephole[gate], cell));
 }
 
 static void step_lstm(const struct recurrence *r, struct direction *d, int64_t time)
 {
     enum { INPUT, OUTPUT, FORGET, CELL };
-    static const int function_of[MAX_GATES] = {[CELL] = 1};
-    tensor_id gates[MAX_GATES];
+    tensor_id sums[MAX_GATES];
     for (int gate = 0; gate < MAX_GATES; gate++)
-        gates[gate] = unary(r->c, d->functions[function_of[gate]], sum_of_gate(r, d, gate, time));
-    d->second = plus(r, times(r, gates[FORGET], d->second), times(r, gates[INPUT], gates[CELL]));
-    d->state = times(r, gates[OUTPUT], unary(r->c, d->functions[2], d->second));
+        sums[gate] = sum_of_gate(r, d, gate, time);
+    const struct chosen_function *f = d->functions;
+    tensor_id input = activate_sum(r, &f[0], with_peephole(r, d, INPUT, sums[INPUT], d->second));
+    tensor_id forget = r->is_forget_input
+                           ? one_minus(r, input)
+                           : activate_sum(r, &f[0], with_peephole(r, d, FORGET, sums[FORGET], d->second));
+    d->second = plus(r, times(r, forget, d->second), times(r, input, activate_sum(r, &f[1], sums[CELL])));
+    tensor_id output = activate_sum(r, &f[0], with_peephole(r, d, OUTPUT, sums[OUTPUT], d->second));
+    d->state = times(r, output, activate(r, &f[2], d->second));
 }
 
 // ---- inputs ----
@@ -163,6 +240,8 @@ static tensor_id initial_state(const struct recurrence *r, uint32_t input, int64
     int64_t dim[] = {r->batch, r->hidden};
     if (given == NO_TENSOR)
         return broadcast_to(r->c, scalar_constant(r->c, type_of(r->c, r->x)->dtype, 0), 2, dim);
+    if (r->is_batch_first)
+        given = swapped(r->c, given);
     return reshape_to(r->c, part_of(r->c, given, 0, direction, 1), 2, dim);
 }
 
@@ -186,11 +265,13 @@ static void prepare_direction(struct recurrence *r, int64_t index)
 {
     struct direction *d = &r->directions[index];
     tensor_id w = of_direction(r, 1, index), recurrent = of_direction(r, 2, index), bias = of_direction(r, 3, index);
+    tensor_id peepholes = r->cell->has_second_state ? of_direction(r, 7, index) : NO_TENSOR;
     d->is_reverse = index == 1 || text_attribute_is(r->c, "direction", "reverse", "forward");
     d->state = initial_state(r, 5, index);
     d->second = r->cell->has_second_state ? initial_state(r, 6, index) : NO_TENSOR;
     for (int gate = 0; gate < r->cell->n_gates; gate++) {
         d->recurrent[gate] = matrix_of_gate(r, recurrent, gate);
+        d->peephole[gate] = peepholes == NO_TENSOR || gate == 3 ? NO_TENSOR : row_for_all(r, peepholes, gate);
         prepare_gate(r, d, gate, w, bias);
     }
 }
@@ -205,10 +286,11 @@ static bool has_shape(const struct recurrence *r, uint32_t input, int rank, cons
 static bool has_fitting_inputs(const struct recurrence *r)
 {
     int64_t n = r->cell->n_gates * r->hidden, d = r->n_directions;
-    const int64_t state[3] = {d, r->batch, r->hidden};
+    const int64_t state[2][3] = {{d, r->batch, r->hidden}, {r->batch, d, r->hidden}};
     return has_shape(r, 1, 3, (int64_t[]){d, n, r->size}) && has_shape(r, 2, 3, (int64_t[]){d, n, r->hidden}) &&
-           has_shape(r, 3, 2, (int64_t[]){d, 2 * n}) && has_shape(r, 5, 3, state) &&
-           (!r->cell->has_second_state || has_shape(r, 6, 3, state));
+           has_shape(r, 3, 2, (int64_t[]){d, 2 * n}) && has_shape(r, 5, 3, state[r->is_batch_first]) &&
+           (!r->cell->has_second_state ||
+            (has_shape(r, 6, 3, state[r->is_batch_first]) && has_shape(r, 7, 2, (int64_t[]){d, 3 * r->hidden})));
 }
 
 static bool read_lengths(struct recurrence *r)
@@ -232,21 +314,21 @@ static bool read_recurrence(struct recurrence *r)
             return cannot(c, "the type of input %u is not known", i + 1);
     if (type_of(c, input_of(c, 0))->rank != 3 || type_of(c, input_of(c, 2))->rank != 3)
         return cannot(c, "its inputs are no sequences and no weights of gates");
-    if (int_attribute(c, "layout", 0) || int_attribute(c, "input_forget", 0) || has_attribute(c, "clip") ||
-        input_of(c, 7) != NO_TENSOR)
-        return cannot(c, "it has a form that exporters do not write");
-    r->x = input_of(c, 0);
+    r->is_batch_first = int_attribute(c, "layout", 0) == 1;
+    r->x = r->is_batch_first ? swapped(c, input_of(c, 0)) : input_of(c, 0);
     const struct type *x = type_of(c, r->x);
     r->n_times = x->dim[0];
     r->batch = x->dim[1];
     r->size = x->dim[2];
     r->hidden = type_of(c, input_of(c, 2))->dim[2];
     r->n_directions = text_attribute_is(c, "direction", "bidirectional", "forward") ? 2 : 1;
+    r->clip = float_attribute(c, "clip", INFINITY);
+    r->is_forget_input = int_attribute(c, "input_forget", 0) != 0;
     r->is_linear_before_reset = int_attribute(c, "linear_before_reset", 0) != 0;
     if (!dtype_is_float(x->dtype) || r->n_times < 1 || r->n_times > MOST_STEPS / r->n_directions)
         return cannot(c, "it has no steps, or too many to be written out");
-    return int_attribute(c, "hidden_size", r->hidden) == r->hidden && has_fitting_inputs(r) && read_lengths(r) &&
-           choose_functions(r);
+    return int_attribute(c, "hidden_size", r->hidden) == r->hidden && r->clip > 0 && has_fitting_inputs(r) &&
+           read_lengths(r) && choose_functions(r);
 }
 
 // ---- the whole ----
@@ -286,7 +368,10 @@ static bool give_sequence(const struct recurrence *r, tensor_id *const *outputs)
     tensor_id all[2];
     for (int64_t i = 0; i < r->n_directions; i++)
         all[i] = joined(r->c, 0, r->n_times, outputs[i]);
-    return give(r->c, 0, joined(r->c, 1, r->n_directions, all));
+    tensor_id y = joined(r->c, 1, r->n_directions, all);
+    if (r->is_batch_first && y != NO_TENSOR)
+        y = transpose_by(r->c, y, (int64_t[]){2, 0, 1, 3});
+    return give(r->c, 0, y);
 }
 
 // Runtimes give zeros for a sequence that is empty, whatever its initial state is.
@@ -300,7 +385,8 @@ static bool give_state(const struct recurrence *r, uint32_t output, const tensor
     tensor_id parts[2];
     for (int64_t i = 0; i < r->n_directions; i++)
         parts[i] = reshape_to(r->c, states[i], 3, (int64_t[]){1, r->batch, r->hidden});
-    return output >= r->c->n_outputs || give(r->c, output, joined(r->c, 0, r->n_directions, parts));
+    tensor_id y = joined(r->c, 0, r->n_directions, parts);
+    return output >= r->c->n_outputs || give(r->c, output, r->is_batch_first ? swapped(r->c, y) : y);
 }
 
 static bool convert_recurrence(struct conversion *c, const struct cell *cell)
