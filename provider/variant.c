@@ -269,7 +269,8 @@ static bool has_time(size_t n, double seconds_of_round, double began, double end
     return n < MOST_ROUNDS && clock_seconds() + seconds_of_round < limit;
 }
 
-// It goes on while nobody is ahead for sure. Rounds of large models may be few: the interval is the wider.
+// It goes on while nobody is ahead for sure. Rounds of large models may be few: the interval is the wider, and it is looked
+// at once, as ratios of neighbours share runs, and the first of many looks at a few of them says much by chance.
 static double find_ratio(const struct trial *t, double ends, struct error *error)
 {
     double ours[MOST_ROUNDS], theirs[MOST_ROUNDS], began = clock_seconds(), look = began + CONTEST_SECONDS;
@@ -281,7 +282,7 @@ static double find_ratio(const struct trial *t, double ends, struct error *error
         ours[n] = seconds_of_run(t, OURS);
         round = theirs[n] + ours[n];
         double now = clock_seconds();
-        if ((n + 1 >= LEAST_ROUNDS && now > look) || (n + 1 >= FEWEST_ROUNDS && now > ends)) {
+        if ((n + 1 >= LEAST_ROUNDS && now > look) || (n + 1 == 2 * FEWEST_ROUNDS && now > ends)) {
             summary = summarize(theirs, ours, n + 1);
             is_decided = summary.low > 1 || summary.high < 1;
             look += CONTEST_SECONDS;
@@ -349,7 +350,8 @@ static bool compile_the_same(struct variant *v, struct trial *t, double ends, st
         if (has_same_results(t, v, is_exact, error))
             return true;
         cpu_session_close(&t->own);
-        if (is_exact || !t->is_doubted || (is_timed && clock_seconds() >= ends))
+        struct error late;
+        if (is_exact || !t->is_doubted || !has_time_to_begin(t, v, ends - clock_seconds(), &late))
             return false;
         runtime_log(t->runtime, "taso: %s; it is compiled once more, without kernels that lose digits", error->message);
         is_exact = true;

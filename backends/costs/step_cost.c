@@ -410,7 +410,7 @@ static bool find_or_measure(struct backend *b, const struct plan *plan, const st
     struct step_key key FREED_BY(step_key_free) = step_key_of(b, plan, step, precision);
     LOCAL_LIST(choice_list, among);
     bool is_known = recall(b, &key, ret_cost) || recall_otherwise(b, plan, step, precision, ret_cost);
-    bool is_late = backend_is_late(b);
+    bool is_late = backend_is_late(b) || (!b->methods->has_exact_costs && is_too_late_to_begin(b, plan, step));
     if (!is_known && is_late && step->n_parts) {
         *ret_cost = (struct step_cost){.seconds = INFINITY};
         return true;

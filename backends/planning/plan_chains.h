@@ -1,5 +1,5 @@
 // Neighbouring steps as one: where a step alone reads what another makes, a device may have a kernel for both. Which of
-// them are joined is decided by what they cost (costs/chains.h), on a plan that is made and not yet laid out.
+// them are joined is decided by what they cost (costs/plan_choices.h), on a plan that is made and not yet laid out.
 #pragma once
 #include "backends/planning/plan.h"
 

@@ -216,6 +216,22 @@ TEST(what_is_late_takes_as_long_as_what_is_like_it)
     assert_true(b->coster.measured.n_steps > n_measured);
 }
 
+// What there is no time to measure again stays what it was measured to take, and is not guessed.
+TEST(what_is_known_is_not_guessed_when_it_is_late)
+{
+    const char *large = "(graph (let x (input 0) (f32 2600 2600)) (let y (input 1) (f32 2600 2600))"
+                        "(let s (ewadd x y)) (let z (relu s)) (output z))";
+    DEVICE(b, open_hasty());
+    b->measuring.ways = WAYS_QUICK;
+    struct counted first = count_steps(b, large);
+    size_t n_measured = b->coster.measured.n_steps;
+    b->measuring.ways = WAYS_AGAIN;
+    b->measuring.choices_end = clock_seconds() + 1e-3;
+    struct counted again = count_steps(b, large);
+    assert_true(b->coster.measured.n_steps == n_measured && n_measured > 0);
+    assert_true(again.seconds == first.seconds && again.n_doubtful == first.n_doubtful && first.n_doubtful > 0);
+}
+
 // A guest has a time by which it is to be ready: what is not known then is measured in the standard way, and doubted where
 // there are others, for the next time to do better.
 TEST(steps_have_one_way_when_it_is_late)

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -132,7 +133,7 @@ static int n_synchronized;
 int fsync(int fd)
 {
     n_synchronized++;
-    return 0;
+    return (int)syscall(SYS_fsync, fd);
 }
 
 TEST(nothing_in_a_temporary_folder_waits_for_the_disk)

@@ -99,4 +99,4 @@ bool whole_is_gain(double before, double after, double estimated_change, double 
 bool whole_would_gain(struct whole *w, const struct edit *e);   // alone
 void movement_free(struct movement *m);
 
-// --- descent (greedy.c) ----------------------------------------------------------------------------------------------
+// --- descent ---------------------------------------------------------------------------------------------------------

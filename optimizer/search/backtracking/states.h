@@ -11,7 +11,7 @@ struct state {
     uint32_t kind, parent, depth;
     struct match match;   // by which it came from its parent; no rule: the region as it was found
     double least;         // gain of the chain that counts: the most that any of its steps asks for
-    double promise;       // seconds that may still be gained, see lookahead.c
+    double promise;       // seconds that may still be gained, see chains.c
     double credit;        // the promise, if it is more than its parent has: by so much sooner it is gone on with
     double step_change;   // by which, as its neighbourhood was priced
     double change;        // in seconds, against the region as it was found, where it was found first
