@@ -269,8 +269,8 @@ static bool has_time(size_t n, double seconds_of_round, double began, double end
     return n < MOST_ROUNDS && clock_seconds() + seconds_of_round < limit;
 }
 
-// It goes on while nobody is ahead for sure. Rounds of large models may be few: the interval is the wider, and it is looked
-// at once, as ratios of neighbours share runs, and the first of many looks at a few of them says much by chance.
+// It goes on while nobody is ahead for sure. Rounds of large models may be few: the interval is the wider, and it is
+// looked at once, as ratios of neighbours share runs, and the first of many looks at a few says much by chance.
 static double find_ratio(const struct trial *t, double ends, struct error *error)
 {
     double ours[MOST_ROUNDS], theirs[MOST_ROUNDS], began = clock_seconds(), look = began + CONTEST_SECONDS;
