@@ -208,8 +208,7 @@ bool optimizing_calibrate(struct optimizing *o, bool may_search_again, double *r
     progress_start(&progress, o->options->progress, "costs within the models", f.all.count);
     progress.countdown = &o->time.remaining.countdown;
     o->time.remaining.n_contenders = f.all.count;
-    bool have_lost = contenders_have_lost(&f);
-    for (size_t i = 0; is_done && !have_lost && i < f.all.count && !interrupt_requested(); i++) {
+    for (size_t i = 0; is_done && i < f.all.count && !interrupt_requested(); i++) {
         is_done = profile_contender(&f, i, &is_any, o->error);
         progress.later = remaining_time_after_calibration(&o->time.remaining);
         progress_update(&progress, i + 1, NULL);

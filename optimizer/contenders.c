@@ -244,82 +244,32 @@ static size_t find_plan(const struct contenders *f, uint64_t plan_hash, bool is_
     return f->all.count;
 }
 
-static double least_estimate(const struct contenders *f, bool of_results, size_t *ret_which)
-{
-    double least = INFINITY;
-    for (size_t i = 0; i < f->all.count; i++)
-        if (is_result(f, i) == of_results && f->all.items[i].estimate > 0 && f->all.items[i].estimate < least) {
-            least = f->all.items[i].estimate;
-            *ret_which = i;
-        }
-    return least;
-}
-
-// The share of its time that the original is estimated to lose. Where there are no estimates, all of it.
-static double promise_of(const struct contenders *f, size_t *ret_best)
-{
-    double before = least_estimate(f, false, ret_best), after = least_estimate(f, true, ret_best);
-    return isfinite(before) && isfinite(after) ? fmax(0, 1 - after / before) : 1;
-}
-
-// The fingerprint of contests of these originals with whatever results.
-static uint64_t hash_originals(const struct contenders *f)
-{
-    uint64_t hash = hash_contest(f, (const size_t[]){0, 0});
-    for (size_t i = 0; hash && i < f->all.count && !is_result(f, i); i++)
-        hash = hash_mix(hash, f->all.items[i].plan_hash);
-    return hash;
-}
-
-static bool recall_of(const struct contenders *f, uint64_t contest, struct verdict *v,
-                      struct earlier_verdict *ret_verdict)
-{
-    if (contest == 0 || !verdict_find(f->o->backend->costs, contest, v))
-        return false;
-    *ret_verdict =
-        (struct earlier_verdict){find_plan(f, v->original, false), find_plan(f, v->result, true), v->gain, v->seconds};
-    f->o->report.timing.run_of_verdict = v->run;
-    return ret_verdict->original < f->all.count;
-}
-
-// Results that promised as much were not faster than these originals: a few runs of the best of now are enough, too.
-static bool recall_lost(const struct contenders *f, struct earlier_verdict *ret_verdict)
-{
-    struct verdict v;
-    size_t best = f->all.count;
-    double promise = promise_of(f, &best);
-    bool is_lost = best < f->all.count && is_result(f, best) && recall_of(f, hash_originals(f), &v, ret_verdict) &&
-                   !ratio_is_a_gain(&v.gain) && promise <= SAME_PROMISE * v.promise;
-    ret_verdict->result = best;
-    return is_lost;
-}
-
-bool contenders_have_lost(const struct contenders *f)
-{
-    struct earlier_verdict ignored;
-    return recall_lost(f, &ignored);
-}
-
 static bool recall(void *context, const size_t *pair, struct earlier_verdict *ret_verdict)
 {
     const struct contenders *f = context;
     struct verdict v;
-    if (recall_of(f, hash_contest(f, pair), &v, ret_verdict))
-        return (ret_verdict->result < f->all.count) == (v.result > 0);
-    return !pair && recall_lost(f, ret_verdict);
+    uint64_t contest = hash_contest(f, pair);
+    if (contest == 0 || !verdict_find(f->o->backend->costs, contest, &v))
+        return false;
+    *ret_verdict =
+        (struct earlier_verdict){find_plan(f, v.original, false), find_plan(f, v.result, true), v.gain, v.seconds};
+    f->o->report.timing.run_of_verdict = v.run;
+    return ret_verdict->original < f->all.count && (ret_verdict->result < f->all.count) == (v.result > 0);
 }
 
 static void keep_verdict(struct contenders *f, uint64_t contest, struct contest_outcome *outcome)
 {
-    size_t ignored;
     bool has_result = outcome->result < f->all.count;
+    const struct sample_summary *of_winner = &outcome->times[has_result];
     struct verdict v = {.original = f->all.items[outcome->original].plan_hash,
                         .result = has_result ? f->all.items[outcome->result].plan_hash : 0,
                         .gain = has_result ? outcome->gain : (struct ratio_summary){0},
-                        .seconds = outcome->times[has_result].median,
-                        .promise = has_result ? promise_of(f, &ignored) : 0};
+                        .seconds = of_winner->median,
+                        .spread = of_winner->spread};
+    if (has_result && !outcome->is_settled)
+        v.gain.n_loads = 1;   // too few to be believed
     verdict_keep(f->o->backend->costs, contest, &v);
-    if (has_result && verdict_find(f->o->backend->costs, contest, &v))
+    if (has_result && outcome->is_settled && verdict_find(f->o->backend->costs, contest, &v))
         outcome->gain = v.gain;   // as whoever finds it will be told
 }
 
@@ -331,10 +281,8 @@ static void keep_verdicts(struct contenders *f, struct contest_outcome *outcome)
     if (all == 0 || interrupt_requested() || !(outcome->is_settled || outcome->is_doubted))
         return;
     keep_verdict(f, all, outcome);
-    if (outcome->result < f->all.count) {
+    if (outcome->result < f->all.count)
         keep_verdict(f, hash_contest(f, (const size_t[]){outcome->original, outcome->result}), outcome);
-        keep_verdict(f, hash_originals(f), outcome);
-    }
 }
 
 // --- the contest -----------------------------------------------------------------------------------------------------

@@ -42,8 +42,6 @@ void contenders_close(struct contenders *f);
 bool contenders_load(struct contenders *f, size_t contender, struct error *error);
 void contenders_unload(struct contenders *f, size_t contender);
 double contender_estimate(struct optimizing *o, const struct contender *c);   // seconds by now
-// Were results that promised as much, by estimates, not faster than the same originals?
-bool contenders_have_lost(const struct contenders *f);
 // After loading failed: is there no room for one of them? Then that is said, and is no error any more.
 bool contenders_lacks_room(const struct contenders *f);
 

@@ -131,8 +131,10 @@ static bool saves_no_products(const struct rule *r, const void *context)
 
 void optimizing_leave_products_to_kernels(struct optimizing *o)
 {
+    char standard[SHARED_PATH_SIZE];
     bool has_kernels = o->backend->methods->has_inexact_choices && o->backend->options.error_budget > 0;
-    size_t n = has_kernels ? rule_set_filter(&o->rules.set, saves_no_products, NULL) : 0;
+    bool is_ours = strcmp(o->options->rules, standard_rules_file(standard)) == 0;
+    size_t n = has_kernels && is_ours ? rule_set_filter(&o->rules.set, saves_no_products, NULL) : 0;
     if (n)
         log_info(o->options->log, "%zu rule%s left to kernels, which save products by differences here", n,
                  n == 1 ? " is" : "s are");

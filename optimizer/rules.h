@@ -14,5 +14,6 @@ void optimizing_rules_of_backtracking(struct optimizing *o, struct rule_set *ret
 void optimizing_derive_rules(struct optimizing *o);
 // Rules that save products by differences (Strassen, Winograd) are for runtimes without such kernels. Where kernels of
 // ours may save them, within the same tolerance, they gain nothing beside these: 1.00 (0.99 to 1.01) with and without,
-// on VGG-19, ResNet-50 and SqueezeNet, and measuring what they lead to took two thirds of VGG-19's search.
+// on VGG-19, ResNet-50 and SqueezeNet, and measuring what they lead to took two thirds of VGG-19's search. What a file
+// that --rules names has is used.
 void optimizing_leave_products_to_kernels(struct optimizing *o);

@@ -94,23 +94,11 @@ static bool is_taken_back(const struct backend *b, const struct plan *plan, cons
     return key_set_find(&b->memory->taken_back, text.chars, text.count) != KEY_NONE;
 }
 
-// A guess for what cannot be measured: bytes at 10 GB/s and a launch.
-static double guess_seconds(const struct step *step)
+// A guess for what cannot be measured: bytes at 10 GB/s, operations at 100 a nanosecond, and a launch.
+static double guess_seconds(const struct plan *plan, const struct step *step)
 {
-    double bytes = SUM_ALL(double, int, i, step->n_operands,
-                           (double)view_elements(&step->operands[i]) * (double)dtype_size(step->operands[i].dtype));
-    for (int i = 0; i < step->n_results; i++)
-        bytes += (double)view_elements(&step->results[i]) * (double)dtype_size(step->results[i].dtype);
-    double flops = 0;
-    for (int l = 0; l < step->n_loops; l++) {
-        double places = loop_places(&step->loops[l]);
-        bytes += 4 * places * (step->loops[l].n_operands + step->loops[l].n_results);
-        flops += places * step->loops[l].n_instructions;
-    }
-    if (step->node != NO_NODE && step->n_operands >= 2)
-        flops += 2 * (double)view_elements(&step->operands[0]) * (double)view_elements(&step->operands[1]) /
-                 (double)(1 + step->operands[0].dim[0]);
-    return 2e-6 + bytes / 1e10 + flops / 1e11;
+    struct step_work w = step_work(plan, step);
+    return 2e-6 + (w.bytes_read + w.bytes_written) / 1e10 + w.operations / 1e11;
 }
 
 #define WEIGHTS_OF_A_SMALL_MODEL ((size_t)8 << 20)   // a last cache keeps them, even if others share it
@@ -291,7 +279,7 @@ static bool is_too_large_to_measure(const struct plan *plan, const struct step *
 static void guess(struct backend *b, const struct plan *plan, const struct step *step, const struct step_key *key,
                   struct step_cost *ret_cost)
 {
-    double seconds = b->methods->guess ? b->methods->guess(b, plan, step) : guess_seconds(step);
+    double seconds = b->methods->guess ? b->methods->guess(b, plan, step) : guess_seconds(plan, step);
     *ret_cost = (struct step_cost){.seconds = seconds, .is_guessed = true};
     log_debug(b->options.log, "guessed %.3g s: %s", ret_cost->seconds, key->text.chars);
 }

@@ -1,4 +1,4 @@
-// The value stands where costs have a choice, and the promise where they have a spread.
+// The value stands where costs have a choice.
 #include "backends/costs/verdicts.h"
 
 #include "backends/contract/backend.h"
@@ -59,14 +59,14 @@ bool verdict_find(const struct cost_database *costs, uint64_t contest, struct ve
     print_key(contest, key);
     if (!cost_database_find(costs, key, &row))
         return false;
-    *ret_verdict = (struct verdict){.seconds = row.seconds, .promise = row.spread, .run = row.run};
+    *ret_verdict = (struct verdict){.seconds = row.seconds, .spread = row.spread, .run = row.run};
     return read(row.choice, ret_verdict);
 }
 
 void verdict_keep(struct cost_database *costs, uint64_t contest, const struct verdict *v)
 {
     char key[KEY_SIZE];
-    struct step_cost row = {.seconds = v->seconds, .spread = v->promise};
+    struct step_cost row = {.seconds = v->seconds, .spread = v->spread};
     print_key(contest, key);
     print_choice(v, row.choice);
     cost_database_replace(costs, key, &row);

@@ -19,6 +19,8 @@ REASONS = {
     ("interrupt.c", "of_program"): "signals are the process's: the flags of a program that takes them, in a library NULL",
     ("interrupt.c", "here"): "of one thread: the caller's progress function, while its call lasts",
     ("onednn.c", "turn"): "oneDNN's cache of primitives is of the process: two threads that empty it take turns",
+    ("cache_conditions.c", "has_looked"): "what the processor can is the same for all: it is asked once",
+    ("cache_conditions.c", "can_flush_without_waiting"): "the answer",
     ("kernel_scope.c", "here"): "of one thread: its signals as they were before kernels run",
 }
 WRITABLE = {".data", ".bss", ".tdata", ".tbss"}

@@ -80,20 +80,6 @@ def test_earlier_verdict(folder):
         expect(" 1000 900 1100 " not in costs.read_text(), f"and what was doubted is replaced: {costs.read_text()}")
 
 
-def test_promises(folder):
-    """A result that promises no more, by estimates, than what was not faster before is not timed anew; one that promises more
-    is. Two graphs are enough to find two of three products as one, which is another plan and two thirds of the promise."""
-    model, costs = products(folder / "promised.onnx"), folder / "promised.costs"
-    options = priced_too_high(model, costs)
-    first_contest(model, costs, [*options, *QUICK[:-1]])
-    row, held = re.compile(r'(\("contest \S+ \S+) \S+ ("\S+ \S+) [^"]+"'), costs.read_text()
-    for promise, is_told in (1, True), (0.5, False):
-        known = re.sub(row, rf'\1 {promise} \2 1.5 0.999 1.99 9"', held)
-        _, told = told_of_before(model, costs, [*options, "--budget", "2", *QUICK[2:-1]], known)
-        expect(("verdict_of" in told) == is_told, f"promised {promise}: {told}")
-        expect(not is_told or (told["loads"] == 9 and not told["optimized"]), f"the original is kept: {told}")
-
-
 def test_nothing_found(folder):
     """Where nothing is rewritten the original is timed under all layouts that costs leave hope for, and told of with the best,
     not the last tried."""

@@ -526,8 +526,8 @@ for again in range(4):
         self.assertRegex(" ".join(told), r"times as fast in a session, in \d+ rounds")
 
     def test_what_does_not_fit_any_more(self):
-        """What would be packed and timed until long after the end is not begun: runs take a tenth of a second at least."""
-        model = parse("g (float[2048,2048] x) => (float[2048,2048] z) { y = MatMul(x, x)  z = MatMul(y, x) }")
+        """What would be packed and timed until long after the end is not begun: runs take half a second at least."""
+        model = parse("g (float[4096,4096] x) => (float[4096,4096] z) { y = MatMul(x, x)  z = MatMul(y, x) }")
         told = " ".join(log_of(model, time="0.3"))
         self.assertRegex(told, "left to ONNX Runtime: (packing and timing it would take|the time is over)")
         self.assertNotIn("searching and packing", told)
