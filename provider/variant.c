@@ -316,7 +316,7 @@ bool variant_open(struct variant *v, struct error *error)
 #define MOST_LATE 0.2           // the same, beyond which what is known to take longer is not begun
 #define LEAST_TO_COMPILE 1e-3   // seconds: none at all would be no limit
 
-// What follows the search.
+// The time of all that follows the search.
 static double seconds_behind(const struct trial *t, double of_contest)
 {
     return of_contest + OPENINGS_BEHIND * t->sessions[THEIRS]->seconds_to_open + RUNS_BEHIND * t->of_run;

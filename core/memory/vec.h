@@ -19,7 +19,7 @@ void vec_grow(void *items_address, size_t *capacity, size_t item_size, size_t at
 #define vec_pop(v) ((v)->items[--(v)->count])
 #define vec_last(v) ((v)->items[(v)->count - 1])
 #define vec_clear(v) ((void)((v)->count = 0))
-// What qsort is to be told: does x go before y?
+// The answer for qsort: does x go before y?
 #define ORDER(x, y) (((x) > (y)) - ((x) < (y)))
 // By qsort, which may not be given NULL: an empty vec has no items.
 #define vec_sort(v, compare) ((v)->count > 1 ? qsort((v)->items, (v)->count, sizeof *(v)->items, (compare)) : (void)0)
@@ -56,7 +56,7 @@ void vec_keeper_free(struct vec_keeper *keeper);
             i##_count += (__VA_ARGS__) ? 1 : 0;                                                                        \
         i##_count;                                                                                                     \
     })
-// What an expression of i adds up to, or multiplies to.
+// The sum of an expression of i, or its product.
 #define SUM_ALL(R, T, i, n, ...)                                                                                       \
     __extension__({                                                                                                    \
         R i##_sum = 0;                                                                                                 \

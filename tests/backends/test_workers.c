@@ -216,7 +216,7 @@ TEST(what_is_late_takes_as_long_as_what_is_like_it)
     assert_true(b->coster.measured.n_steps > n_measured);
 }
 
-// What there is no time to measure again stays what it was measured to take, and is not guessed.
+// A cost that there is no time to measure again stays, and is not guessed.
 TEST(what_is_known_is_not_guessed_when_it_is_late)
 {
     const char *large = "(graph (let x (input 0) (f32 2600 2600)) (let y (input 1) (f32 2600 2600))"

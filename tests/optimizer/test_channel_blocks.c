@@ -104,7 +104,7 @@ TEST(blocks_are_as_large_as_the_processor_has_them)
     assert_true(channel_block_here() == 8 || channel_block_here() == 16);
 }
 
-// As ONNX Runtime's own graph shows: a convolution of 18 channels stays as it is, alone and of each by itself.
+// Convolutions of 18 channels stay as they are, alone and of each by itself, as ONNX Runtime's own graph shows.
 TEST(channels_that_are_no_fours_are_not_blocked)
 {
     assert_int_equal(tensors_of_group(16, OP_CONV,

@@ -128,8 +128,8 @@ static int best_value(const struct elimination *e, const struct bucket *b, int *
 
 // A lower bound of a sum of tables, and an assignment that goes by it (mini-bucket elimination; Dechter and Rish 2003).
 //
-// Where the tables that mention a variable add up to too large a table, they are parted, and each part is minimized
-// over the variable by itself: as if the variable could have another value in each. Costs are moved between the parts
+// Tables that mention a variable and add up to too large a table are parted, and each part is minimized over the
+// variable by itself: as if the variable could have another value in each. Costs are moved between the parts
 // first, so that all have the same minimum for each of its values.
 //
 // No table that is made has more than `most_entries`, with the values of what is eliminated, but what one table that is
