@@ -1,5 +1,6 @@
 // Values tell what is the same: what replaces a tensor has its value key, so nothing changes behind a rewrite. A region
-// is what hangs together by tensors whose values the original does not have.
+// is what hangs together by tensors whose values the original does not have, and what lets a node of the original go
+// only together: two products that no longer read a third one each cost as much as before while the other reads it.
 #include "optimizer/search/rewritten_regions.h"
 
 #include "core/memory/arena.h"
@@ -60,6 +61,34 @@ static void join_by_new_values(const struct rewritten_regions *r, const bool *is
         }
 }
 
+// Nodes of the original stand behind those of the result. What is computed of weights alone costs nothing.
+static void join_by_lost_values(const struct rewritten_regions *r, const bool *live, const bool *is_new, node_id *root)
+{
+    const struct graph *g = r->before;
+    node_id former = (node_id)r->after->nodes.count;
+    bool *is_live = arena_array(r->arena, bool, g->nodes.count + 1);
+    bool *is_constant = arena_array(r->arena, bool, g->nodes.count + 1);
+    bool *is_kept = arena_array(r->arena, bool, g->tensors.count + 1);
+    graph_mark_live(g, is_live);
+    graph_mark_constant(g, is_constant);
+    for (tensor_id t = 0; t < r->after->tensors.count; t++) {
+        node_id n = r->after->tensors.items[t].producer;
+        tensor_id same = r->counterpart[t];
+        if (same == NO_TENSOR || !live[n])
+            continue;
+        is_kept[same] = true;
+        if (is_new[n])
+            union_find_join(root, n, former + g->tensors.items[same].producer);
+    }
+    for (node_id n = 0; n < g->nodes.count; n++)
+        for (uint32_t i = 0; is_live[n] && i < g->nodes.items[n].n_inputs; i++) {
+            tensor_id t = graph_inputs(g, n)[i];
+            node_id maker = g->tensors.items[t].producer;
+            if (!is_kept[t] && !is_constant[maker])
+                union_find_join(root, former + maker, former + n);
+        }
+}
+
 static void number_regions(struct rewritten_regions *r, const bool *is_new, node_id *root)
 {
     for (node_id n = 0; n < r->after->nodes.count; n++) {
@@ -93,17 +122,17 @@ void rewritten_regions_find(struct rewritten_regions *ret, const struct graph *b
 {
     size_t n = after->nodes.count;
     *ret = (struct rewritten_regions){.before = before, .after = after, .arena = arena};
-    bool *is_new = arena_array(arena, bool, n + 1);
-    node_id *root = arena_array(arena, node_id, n + 1);
+    bool *live = arena_array(arena, bool, n + 1), *is_new = arena_array(arena, bool, n + 1);
+    node_id *root = arena_array(arena, node_id, n + before->nodes.count + 1);
     ret->of_node = arena_array(arena, uint32_t, n + 1);
     ret->counterpart = arena_array(arena, tensor_id, after->tensors.count + 1);
     find_counterparts(ret);
-    graph_mark_live(after, is_new);
-    for (node_id i = 0; i < n; i++) {
-        root[i] = i;
-        is_new[i] = is_new[i] && !is_as_before(ret, i);
-    }
+    graph_mark_live(after, live);
+    union_find_init(root, (uint32_t)(n + before->nodes.count));
+    for (node_id i = 0; i < n; i++)
+        is_new[i] = live[i] && !is_as_before(ret, i);
     join_by_new_values(ret, is_new, root);
+    join_by_lost_values(ret, live, is_new, root);
     number_regions(ret, is_new, root);
     name_kinds(ret);
 }

@@ -101,3 +101,28 @@ TEST(each_can_be_taken_alone)
         graph_free(&g);
     }
 }
+
+// A product that two others read, each of which gets rid of it: it goes when both do.
+TEST(what_lets_a_node_go_together_is_one_region)
+{
+    static const char products[] =
+        "(graph (let x (input 0) (f32 4 4)) (let y (input 1) (f32 4 4)) (let p (matmul x y)) "
+        "(let a (tanh p)) (let b (relu p)) (output a b))";
+    ARENA(arena);
+    struct graph before FREED_BY(graph_free), with_both FREED_BY(graph_free), after FREED_BY(graph_free);
+    struct rewritten_regions regions;
+    parse_graph(&before, &arena, products);
+    graph_copy(&with_both, &before);
+    node_id at[] = {find_node(&before, OP_TANH, 0), find_node(&before, OP_RELU, 0)};
+    tensor_id x = graph_output_of(&before, find_node(&before, OP_INPUT, 0), 0), old[2], new[2];
+    for (int i = 0; i < 2; i++)
+        old[i] = graph_output_of(&before, at[i], 0);
+    new[0] = add(&with_both, OP_SIGMOID, x);
+    new[1] = add(&with_both, OP_RELU, add(&with_both, OP_TANH, x));
+    assert_true(graph_replace(&after, &with_both, 2, old, new, NULL));
+    rewritten_regions_find(&regions, &before, &after, &arena);
+    assert_int_equal(regions.count, 1);
+    assert_int_equal(regions.of_node[find_node(&after, OP_SIGMOID, 0)], 0);
+    assert_int_equal(regions.of_node[find_node(&after, OP_RELU, 0)], 0);
+    assert_int_equal(count_op(&after, OP_MATMUL), 0);
+}
