@@ -99,6 +99,7 @@ struct job_results {
 
 struct job_time {
     struct remaining_time remaining;   // for what progress shows
+    double of_profile;                 // seconds of the longest one in the runtime
     struct phases phases;
     struct time_limit limit;
 };

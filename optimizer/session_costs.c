@@ -87,9 +87,10 @@ static bool profile_files(struct sized *s, const char *const paths[2], const str
                           struct error *error)
 {
     LOCAL_LIST(worker_kernels, kernels);
-    double wholes[2];
+    double wholes[2], began = clock_seconds();
     bool is_done =
         worker_profile(&s->o->runtime.worker, paths, s->set, SECONDS_OF_A_PROFILE, LEAST_RUNS, &kernels, wholes, error);
+    s->o->time.of_profile = fmax(s->o->time.of_profile, clock_seconds() - began);
     if (is_done) {
         double slower = wholes[1] > 0 ? note_original_again(s, wholes[1]) : 1;
         log_info(s->o->options->log, "a session takes %.4g ms in %zu kernels, and the original beside it %.4g ms",
@@ -178,13 +179,12 @@ static double adopt(struct optimizing *o, const graph_list *graphs)
     return most;
 }
 
-// A profile is not interrupted: what it takes beyond the time for searching would be missing in the contest. The
-// original, without which nothing is corrected, has one in any case.
+// A profile is not interrupted: what it takes, by those before it, beyond the time for searching would be missing in
+// the contest. The original, without which nothing is corrected, has one in any case.
 static bool has_time(const struct optimizing *o)
 {
-    double end = time_limit_of_searching(&o->time.limit);
-    return !interrupt_requested() &&
-           (o->results.finalists.count == 0 || end == 0 || clock_seconds() + SECONDS_OF_A_PROFILE < end);
+    double end = time_limit_of_searching(&o->time.limit), seconds = fmax(SECONDS_OF_A_PROFILE, o->time.of_profile);
+    return !interrupt_requested() && (o->results.finalists.count == 0 || end == 0 || clock_seconds() + seconds < end);
 }
 
 void optimizing_calibrate_in_runtime(struct optimizing *o, double *ret_change)

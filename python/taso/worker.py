@@ -44,6 +44,7 @@ else:
     IMPORT_FAILURE = None
 
 WARM_UP_RUNS, MOST_RUNS, MOST_PROFILED_RUNS, LOADS_OF_A_PROFILE = 2, 2000, 25, 3
+LONGEST_LOADS = 6   # times the time for runs of loads, after which no further load begins
 WARM_UP_SECONDS = 0.1   # of each model: the first 30 runs of 3 ms take up to twice as long
 LEAST_SAMPLE_SECONDS = 1e-4   # of a model alone: short ones are repeated in it
 UNBOUND_SIZE = 16   # of a symbolic dimension that is not the first
@@ -293,9 +294,10 @@ class Worker:
 
     def wholes(self, models, paths, feed, seconds, least):
         """What runs of each file take, by turns, on average over loads, the first of which are `models`, as far as these
-        go: where weights come to lie in memory makes a session faster or slower by percents for as long as it lives."""
-        loads = []
-        for _ in range(LOADS_OF_A_PROFILE):
+        go: where weights come to lie in memory makes a session faster or slower by percents for as long as it lives. Of
+        large models, which take long to load, there are fewer."""
+        loads, end = [], time.monotonic() + LONGEST_LOADS * seconds
+        while len(loads) < LOADS_OF_A_PROFILE and (not loads or time.monotonic() < end):
             models += [self.runtime.InferenceSession(path, self.options(), providers=[self.provider])
                        for path in paths[len(models):]]
             self.repeat(models, feed, WARM_UP_SECONDS * len(models), WARM_UP_RUNS, MOST_RUNS)

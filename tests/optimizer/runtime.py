@@ -2,9 +2,11 @@
 that misbehave, and commands that print what a test wants, are scripts. With --few each sixth test is run."""
 import json
 import os
+import pathlib
 import re
 import subprocess
 import sys
+import types
 
 import numpy as np
 import onnx
@@ -147,6 +149,31 @@ def test_sessions(folder):
                          "        self.connection.read_bytes(sum(map(int, sizes)))\n        raise ValueError('no')")
     done = Run(folder, model, "--runtime", "onnxruntime", "--costs", folder / "third", python=broken)
     expect(done.code == 0 and not done.lines and not done.told["costs_corrected"], f"without a profile: {done.errors}")
+
+
+def test_loads_of_a_profile(folder):
+    """By a clock of its own: what takes long to load is loaded once, all else three times."""
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
+    from taso import worker
+    at, real = [0.0], worker.time
+
+    def take(seconds):
+        at[0] += seconds
+        return types.SimpleNamespace(run=lambda _, feed: take(0.1))
+
+    for of_load, n_expected in (0.01, 3), (5, 1):
+        one = object.__new__(worker.Worker)
+        loaded = []
+        one.runtime = types.SimpleNamespace(
+            SessionOptions=lambda: types.SimpleNamespace(add_session_config_entry=lambda *_: None),
+            InferenceSession=lambda path, *_, of_load=of_load, loaded=loaded, **__: loaded.append(path) or take(of_load))
+        one.connection = types.SimpleNamespace(check=lambda: None)
+        one.provider, one.threads, one.clock = "", 1, lambda: at[0]
+        worker.time = types.SimpleNamespace(monotonic=lambda: at[0])
+        wholes = one.wholes([], ["first", "second"], {}, 0.5, 5)
+        worker.time = real
+        expect(loaded == ["first", "second"] * n_expected, f"loads that take {of_load} s: {loaded}")
+        expect(all(abs(whole - 0.1) < 1e-9 for whole in wholes), f"what a run takes: {wholes}")
 
 
 def test_disturbed_sessions(folder):
