@@ -220,15 +220,26 @@ static bool compare_runs(struct trial *t, double tolerance, output_comparisons *
     return is_same;
 }
 
-// The file in a session like the one that is to run it, so that what is timed is what will be. What was proved needs no
-// outputs that say something, kernels that lose digits do.
-static bool has_same_results(struct trial *t, const struct variant *v, bool is_exact, struct error *error)
+// The session that this thread opens one of ONNX Runtime's around: the file is read once for both.
+static _Thread_local taso_session *on_trial;
+
+static bool open_around(struct trial *t, const struct variant *v, struct error *error)
 {
-    LOCAL_LIST(output_comparisons, all);
     int threads = (int)v->options->arguments.optimize.threads;
     const char *path = arena_printf(&t->arena, "%s.onnx", v->path);
-    if (!context_node_write_model(v->model, v->path, path, error) ||
-        !cpu_session_open(&t->own, t->runtime, v->model, path, threads, &t->arena, error) ||
+    on_trial = v->idle[0];
+    bool is_open = context_node_write_model(v->model, v->path, path, error) &&
+                   cpu_session_open(&t->own, t->runtime, v->model, path, threads, &t->arena, error);
+    on_trial = NULL;
+    return is_open;
+}
+
+// The file in a session like the one that is to run it, so that what is timed is what will be. What was proved needs no
+// outputs that say something, kernels that lose digits do.
+static bool has_same_results(struct trial *t, struct variant *v, bool is_exact, struct error *error)
+{
+    LOCAL_LIST(output_comparisons, all);
+    if (!variant_open(v, error) || !open_around(t, v, error) ||
         !compare_runs(t, v->options->arguments.optimize.tolerance, &all, error))
         return false;
     if (is_exact || outputs_are_trustworthy(&all))
@@ -301,15 +312,16 @@ static double find_ratio(const struct trial *t, double ends, struct error *error
 bool variant_open(struct variant *v, struct error *error)
 {
     taso_error failure;
-    taso_session *session = taso_session_open_file(v->options, v->path, &failure);
+    taso_session *session = on_trial ? on_trial : taso_session_open_file(v->options, v->path, &failure);
     if (!session)
         return error_set_code(error, EXIT_UNSUPPORTED, NULL, "%s", failure.message);
+    v->lent = on_trial;
     v->idle[v->n_idle++] = session;
     v->n_open = 1;
     return true;
 }
 
-#define OPENINGS_BEHIND 2       // as long as theirs: packing, a session that is timed, and the one that stays
+#define OPENINGS_BEHIND 2       // as long as theirs: packing, and a session that is timed and stays
 #define RUNS_BEHIND 2           // before the contest, to compare outputs
 #define MOST_OF_USUAL 2         // looks: rounds of a large model are fewer than the usual ones
 #define LEAST_SHARE 0.15        // of all the time
@@ -350,6 +362,7 @@ static bool compile_the_same(struct variant *v, struct trial *t, double ends, st
         if (has_same_results(t, v, is_exact, error))
             return true;
         cpu_session_close(&t->own);
+        variant_close(v);
         struct error late;
         if (is_exact || !t->is_doubted || !has_time_to_begin(t, v, ends - clock_seconds(), &late))
             return false;
@@ -371,13 +384,15 @@ bool variant_compile(struct variant *v, const struct cpu_session *theirs, uint64
                    compile_the_same(v, &trial, ends, error);
     v->ratio = !is_same ? 0 : is_timed ? find_ratio(&trial, ends, error) : 1;
     trial_end(&trial);
-    return v->ratio > 0 && variant_open(v, error);
+    return v->ratio > 0;
 }
 
 void variant_close(struct variant *v)
 {
     while (v->n_idle > 0)
-        taso_session_close(v->idle[--v->n_idle]);
+        if (v->idle[--v->n_idle] != v->lent)
+            taso_session_close(v->idle[v->n_idle]);
+    v->n_open = 0;
 }
 
 taso_session *variant_take(struct variant *v)

@@ -15,13 +15,15 @@ struct variant {
     char path[300];        // of the compiled file
     size_t n_idle, n_open;
     taso_session *idle[MOST_SESSIONS];
+    const taso_session *lent;   // by the variant that is on trial: it is not closed here
     double ratio;   // how many times faster it is than `theirs`, or 1 where `measure` is off; 0: it is not to be used
 };
 // Compiles and judges within these seconds, of which the search has the most. `path` is where the compiled file goes.
-// False: it does not pay, or, with an error, it cannot be compiled, gives other results, or was not judged in time.
+// True: a session of it is open. False: it does not pay, or, with an error, it cannot be compiled, gives other results,
+// or was not judged in time; the caller closes it.
 bool variant_compile(struct variant *v, const struct cpu_session *theirs, uint64_t seed, double seconds,
                      struct error *error);
-// Opens a session of the file that is there. False: error.
+// Opens a session of the file that is there, or takes the one that is on trial in this thread. False: error.
 bool variant_open(struct variant *v, struct error *error);
 void variant_close(struct variant *v);
 // The caller keeps these two from running at once. NULL: all sessions are busy, and no other can be opened.
