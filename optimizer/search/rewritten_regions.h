@@ -1,6 +1,6 @@
 // A result and its original differ in regions that have nothing to do with each other: each makes values of the
-// original of values of the original, by other nodes, and none waits for another to let a node of the original go. Any of
-// them can be taken and the others left.
+// original of values of the original, by other nodes, and none waits for another to let a node of the original go. Any
+// of them can be taken and the others left.
 #pragma once
 #include "graph/graph.h"
 
