@@ -38,6 +38,13 @@ bool vector_text_knows(const struct instruction *i)
     return i->kind == INSTRUCTION_CONSTANT || (i->kind == INSTRUCTION_APPLY && forms[i->fn]);
 }
 
+// NULL: it is none.
+static const struct instruction *constant_of(const struct loop *l, uint16_t value)
+{
+    const struct instruction *i = &l->instructions[value & ~VALUE_OF_INSTRUCTION];
+    return (value & VALUE_OF_INSTRUCTION) && i->kind == INSTRUCTION_CONSTANT ? i : NULL;
+}
+
 // A constant is no NaN: half of the comparisons are not needed.
 static const char *form_with(const struct loop *l, const struct instruction *i, uint16_t *a, uint16_t *b)
 {
@@ -46,8 +53,8 @@ static const char *form_with(const struct loop *l, const struct instruction *i, 
     *a = i->a;
     *b = i->b;
     for (int k = 0; is_extreme && k < 2; k++) {
-        const struct instruction *of = &l->instructions[values[k] & ~VALUE_OF_INSTRUCTION];
-        if (!(values[k] & VALUE_OF_INSTRUCTION) || of->kind != INSTRUCTION_CONSTANT || isnan(of->constant))
+        const struct instruction *of = constant_of(l, values[k]);
+        if (!of || isnan(of->constant))
             continue;
         *a = values[!k];
         *b = values[k];
@@ -66,6 +73,19 @@ static void add_constant(struct text *text, double value)
         text_printf(text, "ALL((float)%a)", value);
 }
 
+// A quotient by a constant is a product, where the reciprocal is a normal number.
+static bool add_quotient(struct text *text, const struct loop *l, const struct instruction *i)
+{
+    char a[VALUE_NAME_SIZE];
+    const struct instruction *by = i->fn == FN_DIV ? constant_of(l, i->b) : NULL;
+    if (!by || !isnormal((float)by->constant) || !isnormal((float)(1 / by->constant)))
+        return false;
+    loop_text_name(i->a, a);
+    text_printf(text, "%s * ", a);
+    add_constant(text, 1 / by->constant);
+    return true;
+}
+
 static void add_value(struct text *text, const struct loop *l, const struct instruction *i)
 {
     char a[VALUE_NAME_SIZE], b[VALUE_NAME_SIZE];
@@ -74,6 +94,8 @@ static void add_value(struct text *text, const struct loop *l, const struct inst
         add_constant(text, i->constant);
         return;
     }
+    if (add_quotient(text, l, i))
+        return;
     const char *form = form_with(l, i, &first, &second);
     loop_text_name(first, a);
     loop_text_name(second, b);

@@ -211,11 +211,45 @@ static const struct {
 } functions[] = {{FN_EXP, exp},   {FN_SIGMOID, sigmoid}, {FN_TANH, tanh}, {FN_ERF, erf},
                  {FN_SQRT, sqrt}, {FN_RELU, relu},       {FN_ABS, fabs}};
 
+// By a constant they are products, but where its reciprocal is no normal number.
+static void check_quotients(struct programs *service, const struct machine *m, float by, bool are_products)
+{
+    float x[2 * N_SPECIAL], z[2 * N_SPECIAL];
+    struct one_function f;
+    TEXT(text);
+    float *addresses[] = {x, z};
+    rows_run_fn *run;
+    one_function_init(&f, FN_DIV, false);
+    struct instruction codes[] = {{.kind = INSTRUCTION_CONSTANT, .constant = (double)by}, f.code};
+    codes[1].b = VALUE_OF_INSTRUCTION;
+    f.to.value = VALUE_OF_INSTRUCTION | 1;
+    f.loop.n_instructions = 2;
+    f.loop.instructions = codes;
+    struct rows_kernel k FREED_BY(rows_kernel_free) = {0};
+    assert_true(rows_print(&text, &f.step, m->lanes, &k));
+    assert_true(!strstr(text.chars, "x0 / t0") == are_products);
+    find_run(service, &text, &run);
+    memcpy(x, special, sizeof special);
+    memcpy(x + N_SPECIAL, special, sizeof special);
+    run(addresses, k.numbers.list.items, 0, 1);
+    for (int64_t i = 0; i < 2 * N_SPECIAL; i++) {
+        float wanted = x[i] / by;
+        assert_true(isnan(wanted)   ? isnan(z[i])
+                    : isinf(wanted) ? z[i] == wanted
+                                    : fabs((double)z[i] - (double)wanted) <= allowed_of((double)wanted));
+    }
+}
+
 static int try_functions(struct programs *service, const struct machine *m, int number)
 {
     for (size_t i = 0; i < COUNT_OF(functions); i++)
         check_function(service, m, functions[i].fn, functions[i].function);
     check_reductions(service, m);
+    for (size_t i = 0; i < 2; i++) {
+        check_quotients(service, m, (const float[]){6, -0.1f}[i], true);
+        check_quotients(service, m, (const float[]){0, 1e-40f}[i], false);
+        check_quotients(service, m, (const float[]){INFINITY, 3e38f}[i], false);
+    }
     return 1;
 }
 
