@@ -9,7 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-static const struct cpu_way *const ways[] = {&cpu_way_winograd, &cpu_way_generated, &cpu_way_rows, &cpu_way_tile};
+static const struct cpu_way *const ways[] = {&cpu_way_winograd, &cpu_way_generated, &cpu_way_rows, &cpu_way_tile,
+                                             &cpu_way_chain};
 #define N_WAYS (sizeof ways / sizeof *ways)
 
 static bool is_of_way(const struct cpu_way *way, const char *choice)
@@ -26,7 +27,7 @@ void cpu_list_choices(struct backend *b, const struct plan *plan, const struct s
     else
         vec_push(list, ((struct listed_choice){.text = "", .precision = PRECISION_EXACT}));
     for (size_t i = 0; i < N_WAYS; i++)
-        if (ways[i]->takes(plan, step))
+        if (ways[i]->list && ways[i]->takes(plan, step))
             ways[i]->list((const struct cpu_backend *)b, plan, step, list);
 }
 

@@ -15,7 +15,8 @@ struct cpu_way {
     const char *name;   // the first word of its choices
     // Is it a step of a kind that the way may run, on some machine?
     bool (*takes)(const struct plan *plan, const struct step *step);
-    // Adds what is worth a trial here for such a step. By the step's shape alone, as costs of the list are kept.
+    // Adds what is worth a trial here for such a step. By the step's shape alone, as costs of the list are kept. NULL:
+    // the step's own kernel does.
     void (*list)(const struct cpu_backend *b, const struct plan *plan, const struct step *step, choice_list *list);
     const struct cpu_kernel *kernel;
     // Adds all schedules of such a step, for who searches them; NULL: it has none.
@@ -26,7 +27,7 @@ struct cpu_way {
     bool (*describe)(const struct cpu_backend *b, const struct plan *plan, const struct step *step, const char *choice,
                      struct schedule_features *ret_features, struct text *kernel);
 };
-extern const struct cpu_way cpu_way_winograd, cpu_way_generated, cpu_way_rows, cpu_way_tile;
+extern const struct cpu_way cpu_way_winograd, cpu_way_generated, cpu_way_rows, cpu_way_tile, cpu_way_chain;
 
 void cpu_list_choices(struct backend *b, const struct plan *plan, const struct step *step, choice_list *list);
 void cpu_list_spaces(const struct backend *b, const struct plan *plan, const struct step *step, schedule_spaces *list);

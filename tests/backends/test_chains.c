@@ -123,6 +123,27 @@ static struct backend *open_device(int threads)
     return open_processor(&(struct backend_options){.threads = threads, .cost_file = "", .is_guest = true});
 }
 
+// One of the standard ones, or a schedule.
+static const char *choose(struct backend *b, const struct plan *plan, const struct step *joined, uint32_t number,
+                          struct arena *arena)
+{
+    LOCAL_LIST(schedule_spaces, spaces);
+    char choice[CHOICE_SIZE] = "";
+    int64_t places[SCHEDULE_AXES], read[SCHEDULE_AXES];
+    struct schedule_features f;
+    bool suits = false;
+    b->methods->list_spaces(b, plan, joined, &spaces);
+    for (int turn = 0; spaces.count && number % 3 && !suits && turn < 60; turn++) {
+        for (int axis = 0; axis < spaces.items[0].n_axes; axis++)
+            places[axis] = (5 * turn + 3 * axis + (int)number) % spaces.items[0].axes[axis].n;
+        schedule_space_print(&spaces.items[0], places, choice);
+        assert_true(schedule_space_parse(&spaces.items[0], choice, read));
+        suits = b->methods->describe_choice(b, plan, joined, choice, &f);
+        assert_true(!suits || (f.useful > 0 && f.useful <= 1.0001 && f.operations > 0));
+    }
+    return suits ? arena_string(arena, choice) : number % 2 ? "chain q:2" : "chain";
+}
+
 // The longest, or the shortest chain of each step.
 static void list_chains(struct backend *b, const struct graph *g, const uint8_t *layouts, bool is_short,
                         struct arena *arena, step_choices *list)
@@ -144,7 +165,8 @@ static void list_chains(struct backend *b, const struct graph *g, const uint8_t 
         if (!is_found)
             continue;
         step_print(&text, &plan, &chain.joined);
-        vec_push(list, ((struct step_choice){arena_string(arena, text.chars), i % 2 ? "chain q:2" : "chain", 0}));
+        const char *choice = choose(b, &plan, &chain.joined, i + plan.steps.count, arena);
+        vec_push(list, ((struct step_choice){arena_string(arena, text.chars), choice, 0}));
     }
 }
 

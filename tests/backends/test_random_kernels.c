@@ -123,7 +123,8 @@ static void choose_stages(struct chain_trial *t, const struct machine *machine, 
     t->d.has[CHAIN_FIRST] = which != 1;
     t->d.has[CHAIN_MIDDLE] = which != 3;
     t->d.has[CHAIN_LAST] = which < 2;
-    t->d.most_vectors = random_below(random, 2) ? 2 : 0;
+    t->d.wanted = (struct chain_schedule){(int)random_below(random, 15), random_below(random, 2) ? 2 : 0,
+                                          (int)random_below(random, 28)};
     if (random_below(random, 2))
         for (int i = 0; i < 2; i++)
             choose_window_before(&s[CHAIN_FIRST], i, random);

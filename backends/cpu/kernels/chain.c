@@ -206,6 +206,16 @@ bool cpu_is_chain(const struct step *joined)
 // --- choices ---------------------------------------------------------------------------------------------------------
 
 static const char *const choices[] = {"chain", "chain q:2"};   // the second with narrow tiles
+#define SKETCH "chain (rows"
+
+// What it does not say is standard.
+static struct chain_schedule read_schedule(const char *choice)
+{
+    struct chain_schedule s = {.vectors = choice && strcmp(choice, choices[1]) == 0 ? 2 : 0};
+    if (choice)
+        sscanf(choice, SKETCH " p:%3d q:%3d m:%3d)", &s.pixels, &s.vectors, &s.middle);
+    return s;
+}
 
 static bool has_wide_tiles(const struct cpu_backend *b, const struct step *joined)
 {
@@ -269,8 +279,7 @@ static void define_scale(struct tile_step *s, struct arena *arena)
 static bool define(struct chain_kernel *c, const struct step_request *r)
 {
     int stages[CHAIN_MOST];
-    bool is_narrow = r->step->way.choice && strcmp(r->step->way.choice, choices[1]) == 0;
-    c->definition.most_vectors = is_narrow ? 2 : 0;
+    c->definition.wanted = read_schedule(r->step->way.choice);
     find_stages(r->step, stages);
     for (int i = 0; i < r->step->n_parts; i++) {
         if (stages[i] == NO_STAGE)
@@ -444,3 +453,43 @@ const struct cpu_kernel cpu_kernel_chain = {
     .list = list_choices,
     .print = print,
 };
+
+// --- schedules -------------------------------------------------------------------------------------------------------
+
+static bool takes(const struct plan *plan, const struct step *step)
+{
+    (void)plan;
+    return step->kernel == &cpu_kernel_chain.base && !cpu_is_attention(step);
+}
+
+static bool define_by(struct chain_kernel *c, const struct cpu_backend *b, const struct plan *plan,
+                      const struct step *step, const char *choice, struct arena *arena)
+{
+    struct step chosen = *step;
+    chosen.way.choice = choice;
+    return define(c, &(struct step_request){(struct cpu_backend *)b, plan, &chosen, NULL, arena, NULL});
+}
+
+static void list_spaces(const struct cpu_backend *b, const struct plan *plan, const struct step *step,
+                        schedule_spaces *list)
+{
+    ARENA(arena);
+    struct chain_kernel c = {0};
+    struct schedule_space space = {.sketch = SKETCH, .precision = PRECISION_EXACT};
+    if (!define_by(&c, b, plan, step, NULL, &arena))
+        return;
+    chain_list_schedules(&c.definition, &space);
+    vec_push(list, space);
+}
+
+// Texts are those of the step's own kernel.
+static bool describe(const struct cpu_backend *b, const struct plan *plan, const struct step *step, const char *choice,
+                     struct schedule_features *ret_features, struct text *kernel)
+{
+    ARENA(arena);
+    struct chain_kernel c = {0};
+    (void)kernel;
+    return define_by(&c, b, plan, step, choice, &arena) && chain_describe(&c.definition, ret_features);
+}
+
+const struct cpu_way cpu_way_chain = {"chain", takes, NULL, &cpu_kernel_chain, list_spaces, describe};

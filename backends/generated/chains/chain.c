@@ -1,9 +1,12 @@
 // Images within a chain stand in blocks of channels where these fill them, else with channels last.
 #include "backends/generated/chains/chain.h"
 
+#include "backends/generated/schedule_spaces.h"
 #include "backends/generated/tile_text.h"
 #include "core/text/text.h"
+#include <stdio.h>
 
+#define LEAST 1                           // number of a schedule
 #define NEAR_FLOATS ((int64_t)96 << 10)   // of e
 #define SPARE_REGISTERS 4
 
@@ -23,12 +26,17 @@ static struct tile_image image_within(int64_t lanes, int64_t channels, int64_t w
                                .lane = 1};
 }
 
-static struct tile_schedule schedule_of(const struct tile_definition *d, int most_vectors)
+static int least_of(int wanted, int most)
 {
-    int best = tile_best_vectors(d), q = most_vectors && most_vectors < best ? most_vectors : best;
+    return wanted && wanted < most ? wanted : most;
+}
+
+static struct tile_schedule schedule_of(const struct tile_definition *d, const struct chain_schedule *wanted)
+{
+    int q = least_of(wanted->vectors, tile_best_vectors(d));
     if (is_depthwise(d))
-        return (struct tile_schedule){d->registers / 2 - 2, 1, 1};
-    return (struct tile_schedule){(d->registers - SPARE_REGISTERS) / q, q, 1};
+        return (struct tile_schedule){wanted->middle ? wanted->middle : d->registers / 2 - 2, 1, 1};
+    return (struct tile_schedule){least_of(wanted->pixels, (d->registers - SPARE_REGISTERS) / q), q, 1};
 }
 
 // The writer's is within one row at a time; whoever reads e goes through rows.
@@ -58,7 +66,7 @@ bool chain_complete(struct chain_definition *d)
         struct tile_definition *s = &d->stages[i];
         if (!d->has[i])
             continue;
-        d->schedules[i] = schedule_of(s, d->most_vectors);
+        d->schedules[i] = schedule_of(s, &d->wanted);
         if (!is_of_stage(s, i) || !tile_suits(s, &d->schedules[i]) || (s->epilogue.loop && !tile_takes_epilogue(s)))
             return false;
     }
@@ -90,6 +98,68 @@ size_t chain_scratch_floats(const struct chain_definition *d)
     int64_t floats = numbers[CAPACITY] * numbers[ROW_OF_E] + m->result_width * m->groups;
     return ((size_t)floats + 31) & ~(size_t)15;
 }
+
+// --- schedules -------------------------------------------------------------------------------------------------------
+
+void chain_list_schedules(const struct chain_definition *d, struct schedule_space *space)
+{
+    static const char *const names[] = {"p", "q", "m"};
+    space->n_axes = 3;
+    snprintf(space->family, sizeof space->family, "chain");
+    for (int i = 0; i < 3; i++) {
+        snprintf(space->axes[i].name, sizeof space->axes[i].name, "%s", names[i]);
+        schedule_axis_add(&space->axes[i], LEAST);
+    }
+    for (int i = 0; i < CHAIN_STAGES; i++) {
+        struct schedule_space own = {.n_axes = 0};
+        const struct tile_definition *s = &d->stages[i];
+        if (d->has[i])
+            tile_list_schedules(s, &own);
+        for (int k = 0; k < own.axes[0].n; k++)
+            schedule_axis_add(&space->axes[i == CHAIN_MIDDLE ? 2 : 0], own.axes[0].values[k]);
+        for (int q = 1; d->has[i] && i != CHAIN_MIDDLE && q <= tile_best_vectors(s); q++)
+            schedule_axis_add(&space->axes[1], q);
+        schedule_space_add_loop(space, d->has[i] ? s->groups * s->results : 1, true);
+        schedule_space_add_loop(space, d->has[i] ? s->images * s->result_height * s->result_width : 1, true);
+    }
+    schedule_space_add_loop(space, d->has[CHAIN_FIRST] ? d->stages[CHAIN_FIRST].channels : 1, false);
+}
+
+static void add_features(struct schedule_features *sum, const struct schedule_features *f)
+{
+    sum->useful += f->useful * f->operations;
+    sum->operations += f->operations;
+    sum->blocks += f->blocks;
+    sum->lanes += f->lanes;
+    sum->packed_bytes += f->packed_bytes;
+    sum->near_bytes += f->near_bytes;
+    sum->far_bytes += f->far_bytes;
+    sum->tile_vectors += f->tile_vectors;
+    sum->vector_loads += f->vector_loads;
+    sum->unrolled += f->unrolled;
+}
+
+bool chain_describe(const struct chain_definition *d, struct schedule_features *ret)
+{
+    struct chain_schedule largest = {LEAST, LEAST, LEAST};
+    *ret = (struct schedule_features){.operations = 0};
+    for (int i = 0; i < CHAIN_STAGES; i++) {
+        const struct tile_schedule *s = &d->schedules[i];
+        struct schedule_features f;
+        if (d->has[i] && !tile_describe(&d->stages[i], s, &f))
+            return false;
+        if (d->has[i])
+            add_features(ret, &f);
+        if (d->has[i] && i != CHAIN_MIDDLE) {
+            largest.pixels = s->pixels > largest.pixels ? s->pixels : largest.pixels;
+            largest.vectors = s->vectors > largest.vectors ? s->vectors : largest.vectors;
+        }
+    }
+    ret->useful /= ret->operations;
+    return largest.pixels == d->wanted.pixels && largest.vectors == d->wanted.vectors;
+}
+
+// --- texts -----------------------------------------------------------------------------------------------------------
 
 // The rows of e that the window needs and that are not there yet.
 static const char making_rows[] =

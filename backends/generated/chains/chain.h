@@ -7,12 +7,17 @@
 // Of e there are as many rows at a time as the near cache holds, at least those of a window; of d there is one. Of two
 // neighbouring parts both make the rows of e that both need.
 #pragma once
+#include "backends/contract/schedule_space.h"
 #include "backends/generated/tile.h"
 
 enum { CHAIN_FIRST, CHAIN_MIDDLE, CHAIN_LAST, CHAIN_STAGES };
+// The most pixels and vectors of dense tiles, and pixels of the depthwise one's; 0: as suits the processor.
+struct chain_schedule {
+    int pixels, vectors, middle;
+};
 // A chain: which stages there are, and their definitions; chain_complete sets source and target of those within it.
 struct chain_definition {
-    int most_vectors;   // of a dense tile; 0: as suits the results
+    struct chain_schedule wanted;
     bool has[CHAIN_STAGES];
     struct tile_definition stages[CHAIN_STAGES];
     struct tile_schedule schedules[CHAIN_STAGES];
@@ -27,3 +32,7 @@ size_t chain_scratch_floats(const struct chain_definition *d);   // of each part
 typedef void chain_run_fn(const float *x, const float *const *w, float *y, const float *const *const *operands,
                           const int64_t *const *numbers, float *scratch, int part, int parts);
 void chain_print(struct text *text, const struct chain_definition *d);
+
+// Axes p, q, m, and family and loops; what its stages come to in sum. False: it is one with smaller numbers.
+void chain_list_schedules(const struct chain_definition *d, struct schedule_space *space);
+bool chain_describe(const struct chain_definition *d, struct schedule_features *ret_features);
