@@ -31,7 +31,6 @@
 
 #define BATCH 24
 #define BATCH_OF_SEARCH 12
-#define FEWEST_TRIALS 12   // of a search from nothing
 #define MOST_TRIALS 96
 #define SEEDS 10
 #define SEED_OF_PLANS 1   // so that bridges are the same
@@ -39,6 +38,9 @@
 #define MOST_BRIDGES 64
 #define SECONDS_PER_STEP 0.004
 #define SECONDS_BETWEEN_SAVES 5
+
+static const size_t limits[] = {12, 24, 48, 64, MOST_TRIALS};   // of trials of a search from nothing; ETO has 64
+#define N_LIMITS (sizeof limits / sizeof *limits)
 
 enum work { COMPILE, RECORD, COMPARE, AFTER, N_WORKS };
 // A convolution whose schedules were all tried.
@@ -264,10 +266,10 @@ static void record_bridges(struct record *record)
 {
     bool is_needed[MOST_CONVOLUTIONS + MOST_BRIDGES] = {false};
     size_t n = record->n, n_candidates, n_lacking = record->n_lacking;   // of candidates nothing is known
-    for (size_t most = FEWEST_TRIALS; most <= MOST_TRIALS; most *= 2)
-        add_bridges(record, most);
-    for (size_t most = FEWEST_TRIALS; most <= MOST_TRIALS; most *= 2)
-        mark_bridges(record, most, is_needed);
+    for (size_t i = 0; i < N_LIMITS; i++)
+        add_bridges(record, limits[i]);
+    for (size_t i = 0; i < N_LIMITS; i++)
+        mark_bridges(record, limits[i], is_needed);
     n_candidates = record->n_bridges;
     record->n_lacking = n_lacking;
     record->n_bridges = 0;
@@ -525,7 +527,8 @@ static void compare(const char *name, const struct record *record)
     printf("%s: %zu convolutions, %zu schedules, %zu not tried; %zu bridges\n| search | trials | "
            "quality | worst |\n",
            name, record->n, all, record->n_lacking, record->n_bridges);
-    for (size_t most = FEWEST_TRIALS; most <= MOST_TRIALS; most *= 2) {
+    for (size_t i = 0; i < N_LIMITS; i++) {
+        size_t most = limits[i];
         for (enum learning learning = LEARNS_NOTHING; learning <= LEARNS_TREES; learning++)
             compare_searches(record, learning, most);
         for (int has_bridges = 0; has_bridges <= (record->n_bridges > 0); has_bridges++)
