@@ -11,6 +11,7 @@
 #include "backends/cpu/parallel.h"
 #include "backends/generated/nest.h"
 #include "backends/limits.def"
+#include "backends/planning/plan_memory.h"
 #include "core/memory/arena.h"
 #include <math.h>
 
@@ -68,9 +69,7 @@ static int operand_of_most_reduced(const struct loop *l)
 {
     int best = 0, most = -1;
     for (int i = 0; i < l->n_operands; i++) {
-        int n = 0;
-        for (int a = l->rank; a < l->rank + l->n_reduced; a++)
-            n += l->operands[i].stride[a] != 0;
+        int n = (int)COUNT(int, a, l->n_reduced, l->operands[i].stride[l->rank + a] != 0);
         if (n > most) {
             most = n;
             best = i;
@@ -105,10 +104,7 @@ static int64_t blocks_on(const struct compiled_loop *c, int axis)
 
 static int64_t count_blocks(const struct compiled_loop *c, int first, int n)
 {
-    int64_t blocks = 1;
-    for (int i = first; i < first + n; i++)
-        blocks *= blocks_on(c, i);
-    return blocks;
+    return PRODUCT_ALL(int64_t, int, i, n, blocks_on(c, first + i));
 }
 
 static int64_t smaller(int64_t a, int64_t b)
@@ -167,9 +163,7 @@ static void prepare_loop(struct compiled_loop *c, const struct loop *l, int thre
         c->reduction++;
     c->goes_along_reduced = reads_along_reduced(c);
     cut_into_blocks(c, threads);
-    c->work = 2 + l->n_instructions + l->n_operands;
-    for (int i = 0; i < c->rank + c->n_reduced; i++)
-        c->work *= (double)c->dim[i];
+    c->work = (2 + l->n_instructions + l->n_operands) * loop_places(l);
 }
 
 struct compiled_loops *loops_prepare(const struct step *step, int threads, struct arena *arena)
@@ -221,10 +215,8 @@ static float *slot_of(const struct running *r, int number)
 
 static char *address_of(const struct running *r, const struct compiled_access *a)
 {
-    int64_t offset = a->offset;
-    for (int i = 0; i < r->loop->rank + r->loop->n_reduced; i++)
-        offset += r->place[i] * a->stride[i];
-    return r->memory[a->memory] + offset * a->size;
+    int64_t offset = SUM_ALL(int64_t, int, i, r->loop->rank + r->loop->n_reduced, r->place[i] * a->stride[i]);
+    return r->memory[a->memory] + (a->offset + offset) * a->size;
 }
 
 static void enter_block(struct running *r, int inner)
@@ -275,10 +267,7 @@ static const float *load(struct running *r, int operand)
 
 static bool is_reduced(const struct compiled_loop *c, int operand)
 {
-    for (int i = c->rank; i < c->rank + c->n_reduced; i++)
-        if (c->operands[operand].stride[i] != 0)
-            return true;
-    return false;
+    return ANY(int, i, c->n_reduced, c->operands[operand].stride[c->rank + i] != 0);
 }
 
 // Behind a reduction nothing reads what it goes over.

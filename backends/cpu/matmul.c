@@ -223,9 +223,7 @@ static void *prepare_matmul(const struct step_request *r)
     s->y = r->step->operands[1];
     s->z = r->step->results[0];
     s->n_batch = s->z.rank - 2;
-    s->n_products = 1;
-    for (int i = 0; i < s->n_batch; i++)
-        s->n_products *= s->z.dim[i];
+    s->n_products = PRODUCT_ALL(int64_t, int, i, s->n_batch, s->z.dim[i]);
     s->m = s->z.dim[s->n_batch];
     s->n = s->z.dim[s->n_batch + 1];
     s->k = s->x.dim[s->n_batch + 1];

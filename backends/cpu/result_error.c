@@ -70,9 +70,7 @@ static double entry(const struct comparing *c, const struct view *v, const struc
 static double weight(const struct comparing *c, const int64_t index[4])
 {
     const float *at = (const float *)address_of_view(c->memory, &c->step.operands[1]);
-    for (int i = 0; i < 4; i++)
-        at += index[i] * c->weight_distances[i];
-    return *at;
+    return at[SUM_ALL(int64_t, int, i, 4, index[i] * c->weight_distances[i])];
 }
 
 static void sum_terms(const struct comparing *c, struct place *p)

@@ -22,9 +22,7 @@ static struct engine_shape shape_of_conv(const struct gpu_conv *c)
     const int64_t kind[] = {c->type,       c->allows_tf32,      c->has_bias,   c->has_residual, c->activation,
                             c->groups > 1, c->z.stride[1] == 1, c->w.dim[2],   c->w.dim[3],     c->stride[0],
                             c->stride[1],  c->dilation[0],      c->dilation[1]};
-    double places = (double)c->z.dim[0];
-    for (int i = 2; i < c->z.rank; i++)
-        places *= (double)c->z.dim[i];
+    double places = PRODUCT_ALL(double, int, i, c->z.rank, i == 1 ? 1 : (double)c->z.dim[i]);
     return (struct engine_shape){
         hash_bytes(kind, sizeof kind, 1),
         {log2(places), log2((double)c->w.dim[0]), log2((double)c->w.dim[1]), log2((double)c->groups)}};

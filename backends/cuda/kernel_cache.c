@@ -178,9 +178,8 @@ static uint32_t note(struct kernel_cache *cache, const char *text)
 static void add_to_batch(struct kernel_cache *cache, uint32_t id, batch *list)
 {
     const char *text = cache->texts.keys.items[id].bytes;
-    for (size_t i = 0; i < list->count; i++)
-        if (list->items[i].id == id)
-            return;
+    if (vec_find(list, x, x->id == id))
+        return;
     if (!cache->kernels.items[id])
         cache->kernels.items[id] = load_file(cache, text);
     if (!cache->kernels.items[id])

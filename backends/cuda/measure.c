@@ -115,11 +115,9 @@ static bool give_memories(struct measurement *m)
 
 static size_t bytes_of_weights(const struct measurement *m)
 {
-    size_t bytes = 0;
-    for (int i = 0; i < m->step->n_operands; i++)
-        if (plan_keeps(m->plan, m->step->operands[i].memory))
-            bytes += bytes_of(m, m->step->operands[i].memory);
-    return bytes;
+    const struct view *x = m->step->operands;
+    return SUM_ALL(size_t, int, i, m->step->n_operands,
+                   plan_keeps(m->plan, x[i].memory) ? bytes_of(m, x[i].memory) : 0);
 }
 
 struct rotation measure_rotation(size_t weight_bytes, size_t cache_bytes)

@@ -54,10 +54,7 @@ static double seconds_of_tiles(const struct cuda_backend *b, const struct tiled 
 
 static double elements_behind(const struct view *v, int axis)
 {
-    double n = 1;
-    for (int i = axis; i < v->rank; i++)
-        n *= (double)v->dim[i];
-    return n;
+    return PRODUCT_ALL(double, int, i, v->rank - axis, (double)v->dim[axis + i]);
 }
 
 // A convolution of larger windows may need fewer products than its definition has.

@@ -89,11 +89,8 @@ static bool claim_with_layouts(void *context, struct planner *p, node_id node)
 
 static double flops_of_loop(const struct loop *loop)
 {
-    double places = loop_places(loop), flops = 0;
-    for (int i = 0; i < loop->n_instructions; i++)
-        if (loop->instructions[i].kind != INSTRUCTION_CONSTANT)
-            flops += places;
-    return flops;
+    return loop_places(loop) *
+           (double)COUNT(int, i, loop->n_instructions, loop->instructions[i].kind != INSTRUCTION_CONSTANT);
 }
 
 static double scattered(struct fake_backend *b, const struct plan *plan, const struct step *step, double seconds)

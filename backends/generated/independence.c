@@ -62,9 +62,7 @@ static bool write_apart(const struct loop *a, const struct loop *b)
 
 bool loops_are_independent(int n, const struct loop *loops)
 {
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < n; k++)
-            if (i != k && (reads_what_it_writes(&loops[i], &loops[k]) || !write_apart(&loops[i], &loops[k])))
-                return false;
-    return true;
+    return ALL(
+        int, i, n,
+        ALL(int, k, n, i == k || (!reads_what_it_writes(&loops[i], &loops[k]) && write_apart(&loops[i], &loops[k]))));
 }

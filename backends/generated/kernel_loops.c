@@ -381,10 +381,7 @@ static bool launch_side_by_side(const struct step *step, const char *prelude, st
 
 static int64_t places_of(const struct loop *loop, int first, int end)
 {
-    int64_t places = 1;
-    for (int i = first; i < end; i++)
-        places *= loop->dim[i];
-    return places;
+    return PRODUCT_ALL(int64_t, int, i, end - first, loop->dim[first + i]);
 }
 
 // A block as large as the work at one place, from a warp up.

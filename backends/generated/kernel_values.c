@@ -14,17 +14,13 @@ bool fits_single_precision(enum dtype dtype)
 
 enum real_kind loop_real(const struct loop *loop)
 {
-    for (int i = 0; i < loop->n_operands + loop->n_results; i++)
-        if (!fits_single_precision(loop_access_at(loop, i)->dtype))
-            return REAL_F64;
-    return REAL_F32;
+    bool fit = ALL(int, i, loop->n_operands + loop->n_results, fits_single_precision(loop_access_at(loop, i)->dtype));
+    return fit ? REAL_F32 : REAL_F64;
 }
 
 bool loop_has_wide_index(const struct loop *loop)
 {
-    int64_t places = 1, limit = INT32_MAX / 2;
-    for (int i = 0; i < loop->rank + loop->n_reduced; i++)
-        places *= loop->dim[i];
+    int64_t places = PRODUCT_ALL(int64_t, int, i, loop->rank + loop->n_reduced, loop->dim[i]), limit = INT32_MAX / 2;
     for (int i = 0; i < loop->n_operands + loop->n_results; i++) {
         const struct loop_access *a = loop_access_at(loop, i);
         int64_t reach = SUM_ALL(int64_t, int, k, loop->rank + loop->n_reduced,
@@ -127,10 +123,7 @@ void loop_values_add_results(const struct loop_values *v)
 
 static bool is_reduced(const struct loop *loop, int operand)
 {
-    for (int i = loop->rank; i < loop->rank + loop->n_reduced; i++)
-        if (loop->operands[operand].stride[i] != 0)
-            return true;
-    return false;
+    return ANY(int, i, loop->n_reduced, loop->operands[operand].stride[loop->rank + i] != 0);
 }
 
 void loop_values_add_reduced_results(const struct loop_values *v, const char *reduction)

@@ -41,12 +41,9 @@ static long long as_long(int64_t i)
 static int64_t stride_of(const struct sums *s, int tensor, int axis)
 {
     const struct type *type = definition_tensor(s->d, tensor);
-    int64_t stride = 1;
     if (s->strides && s->strides[tensor])
         return s->strides[tensor][axis];
-    for (int behind = axis + 1; behind < type->rank; behind++)
-        stride *= type->dim[behind];
-    return stride;
+    return PRODUCT_ALL(int64_t, int, i, type->rank - axis - 1, type->dim[axis + 1 + i]);
 }
 
 // Axes of one place stay where they are.

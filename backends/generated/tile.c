@@ -138,9 +138,8 @@ bool tile_takes_epilogue(const struct tile_definition *d)
 {
     const struct loop *l = d->epilogue.loop;
     bool is_lanewise = tile_is_lanewise(d);
-    for (int i = 0; i < l->n_instructions; i++)
-        if (!vector_text_knows(&l->instructions[i]))
-            return false;
+    if (!ALL(int, i, l->n_instructions, vector_text_knows(&l->instructions[i])))
+        return false;
     for (int i = 1; i < l->n_operands; i++) {
         const struct tile_image *o = &d->epilogue.operands[i];
         bool is_one = o->lane == 0 && o->block == 0;

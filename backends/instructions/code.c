@@ -212,9 +212,8 @@ static bool is_view(const struct code *code, const struct definition *d)
 
 static enum code_kind kind_of_code(const struct code *code, const struct definition *d)
 {
-    for (int i = 0; i < d->n_stages; i++)
-        if (type_elements(&d->stages[i].type) == 0)
-            return CODE_NONE;
+    if (ANY(int, i, d->n_stages, type_elements(&d->stages[i].type) == 0))
+        return CODE_NONE;
     if (is_view(code, d))
         return CODE_VIEW;
     if (!serves_single_precision(code, d))

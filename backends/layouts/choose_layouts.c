@@ -386,8 +386,7 @@ static bool search(struct layout_search *s, int *ret_values, struct assignment *
 
 static void count_steps(const struct layout_search *s, struct estimate *ret)
 {
-    for (size_t i = 0; i < s->plan.steps.count; i++)
-        ret->n_steps += !s->plan.steps.items[i].is_constant;
+    ret->n_steps += (uint32_t)COUNT(size_t, i, s->plan.steps.count, !s->plan.steps.items[i].is_constant);
     for (size_t i = 0; i < s->parts.count; i++)
         ret->n_guessed += layout_table_of(s, &s->parts.items[i])->is_guessed;
 }

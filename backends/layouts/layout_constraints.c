@@ -47,10 +47,8 @@ static unsigned expand_set(unsigned set, unsigned slots)
 
 static double seconds_of_set(const struct layout_table *copies, size_t entry, unsigned set)
 {
-    double seconds = 0;
-    for (size_t k = 0; k < LAYOUT_SLOTS; k++)
-        seconds += set >> k & 1 ? known_or(copies->seconds[entry * LAYOUT_SLOTS + k], 0) : 0;
-    return seconds;
+    return SUM_ALL(double, size_t, k, LAYOUT_SLOTS,
+                   set >> k & 1 ? known_or(copies->seconds[entry * LAYOUT_SLOTS + k], 0) : 0);
 }
 
 // The most that copies into these slots cost, however the tensor stands.

@@ -144,10 +144,7 @@ double loop_places(const struct loop *l)
 
 static double distinct_bytes(enum dtype dtype, int rank, const int64_t *dim, const int64_t *stride)
 {
-    double bytes = (double)dtype_size(dtype);
-    for (int i = 0; i < rank; i++)
-        bytes *= stride[i] ? (double)dim[i] : 1;
-    return bytes;
+    return (double)dtype_size(dtype) * PRODUCT_ALL(double, int, i, rank, stride[i] ? (double)dim[i] : 1);
 }
 
 static void add_bytes(struct step_work *work, const struct step *s, bool has_epilogue)

@@ -160,10 +160,8 @@ static struct view expected_view(const struct planner *p, tensor_id t, const str
 
 static bool is_full(const struct view *v, const struct view *result)
 {
-    for (int i = 0; i < v->rank; i++)
-        if (v->dim[i] != result->dim[i] || (v->dim[i] != 1 && v->stride[i] == 0))
-            return false;
-    return v->rank == result->rank;
+    return v->rank == result->rank &&
+           ALL(int, i, v->rank, v->dim[i] == result->dim[i] && (v->dim[i] == 1 || v->stride[i] != 0));
 }
 
 static struct loop_access access_of_operand(struct planner *p, tensor_id t, const struct affine_read *read,

@@ -155,11 +155,7 @@ static bool is_curve(const struct loop *l, uint16_t value, struct postop *ret_op
 // The stride that the axis would have if the tensor had no gaps, its axes in the same order.
 static int64_t dense_stride(const struct loop *l, const struct loop_access *a, int axis)
 {
-    int64_t stride = 1;
-    for (int i = 0; i < l->rank; i++)
-        if (l->dim[i] != 1 && a->stride[i] < a->stride[axis])
-            stride *= l->dim[i];
-    return stride;
+    return PRODUCT_ALL(int64_t, int, i, l->rank, a->stride[i] < a->stride[axis] ? l->dim[i] : 1);
 }
 
 static enum postop_operand shape_of_operand(const struct epilogue_reading *r, int number)

@@ -55,9 +55,7 @@ static void order_of_axes(enum layout layout, int rank, int *ret_order)
 // Blocks are no different from a plain arrangement where there is one, or nothing stands behind the channels.
 static bool put_in_blocks(int rank, const int64_t *dim, int block, int64_t *ret_stride)
 {
-    int64_t behind = 1;
-    for (int i = 2; i < rank; i++)
-        behind *= dim[i];
+    int64_t behind = PRODUCT_ALL(int64_t, int, i, rank - 2, dim[2 + i]);
     if (dim[1] == block || behind == 1)
         return false;
     int64_t stride = block;

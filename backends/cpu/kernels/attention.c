@@ -141,9 +141,7 @@ static bool define(struct cpu_attention *a, const struct step_request *r)
     a->v = &second->operands[1];
     a->y = &second->results[0];
     a->definition.rows = s->dim[s->rank - 2];
-    a->definition.products = 1;
-    for (int i = 0; i < s->rank - 2; i++)
-        a->definition.products *= s->dim[i];
+    a->definition.products = PRODUCT_ALL(int64_t, int, i, s->rank - 2, s->dim[i]);
     return define_tile(a, ATTENTION_FIRST, r, first) && define_tile(a, ATTENTION_SECOND, r, second) &&
            attention_complete(&a->definition);
 }

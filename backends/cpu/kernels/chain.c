@@ -322,8 +322,7 @@ static size_t weight_floats(const struct chain_definition *d, int stage)
 static void prepare_stages(struct chain_kernel *c, const struct step_request *r)
 {
     size_t at = 0;
-    for (int i = 0; i < CHAIN_STAGES; i++)
-        c->weight_floats += weight_floats(&c->definition, i);
+    c->weight_floats = SUM_ALL(size_t, int, i, CHAIN_STAGES, weight_floats(&c->definition, i));
     c->all_weights = arena_alloc(r->arena, c->weight_floats * sizeof(float), 64);
     for (int i = 0; i < CHAIN_STAGES; i++) {
         struct tile_step *s = &c->stages[i];

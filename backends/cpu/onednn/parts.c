@@ -89,10 +89,7 @@ int onednn_count_parts(const struct onednn_request *whole, int parts)
 
 static int64_t elements_behind(const struct onednn_tensor *t, int axis)
 {
-    int64_t n = 1;
-    for (int i = axis + 1; i < t->rank; i++)
-        n *= t->dim[i];
-    return n;
+    return PRODUCT_ALL(int64_t, int, i, t->rank - axis - 1, t->dim[axis + 1 + i]);
 }
 
 // A batch of one stands densely. Where it begins, in elements of the whole.
@@ -196,11 +193,7 @@ void onednn_make_part(const struct onednn_request *whole, int part, int parts, s
 
 static int64_t block_along(const struct packing *p, int axis)
 {
-    int64_t size = 1;
-    for (int i = 0; i < p->n_blocks; i++)
-        if (p->blocks[i].axis == axis)
-            size *= p->blocks[i].size;
-    return size;
+    return PRODUCT_ALL(int64_t, int, i, p->n_blocks, p->blocks[i].axis == axis ? p->blocks[i].size : 1);
 }
 
 // All along the axis stands as in the whole.

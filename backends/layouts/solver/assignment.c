@@ -114,10 +114,8 @@ static int best_value(const struct elimination *e, const struct bucket *b, int *
     double least = INFINITY;
     int best = 0;
     for (int value = 0; value < e->n_values[b->variable]; value++) {
-        double sum = 0;
         values[b->variable] = value;
-        for (size_t i = 0; i < b->n; i++)
-            sum += seconds_at(e, &e->factors.items[b->factors[i]], values);
+        double sum = SUM_ALL(double, size_t, i, b->n, seconds_at(e, &e->factors.items[b->factors[i]], values));
         if (sum < least) {
             least = sum;
             best = value;
