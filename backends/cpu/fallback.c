@@ -24,7 +24,7 @@
 struct cpu_fallback {
     const struct node *node;
     const struct step *step;
-    sums_run_fn *run;              // or NULL: the interpreter
+    generated_run_fn *run;         // or NULL: the interpreter
     bool is_in_place;              // `run` reads and writes tensors as they stand; else dense copies
     int threads;                   // of `run`
     struct cpu_behind *epilogue;   // or NULL
@@ -82,25 +82,13 @@ bool cpu_fallback_is_generated(const struct cpu_fallback *f)
     return f->run != NULL;
 }
 
-struct sums_run {
-    sums_run_fn *run;
-    const float *x[MAX_OUTPUTS];
-    float *y;
-};
-
-static void run_part(void *argument, int part, int parts)
-{
-    const struct sums_run *r = argument;
-    r->run(r->x, r->y, part, parts);
-}
-
 static void run_kernel(const struct cpu_fallback *f, const struct execution *e, const struct tensor_value *inputs,
                        void *y)
 {
-    struct sums_run r = {.run = f->run, .y = y};
+    const float *x[MAX_OUTPUTS];
     for (int i = 0; i < f->step->n_operands; i++)
-        r.x[i] = inputs[i].data;
-    parallel_for(e->workers, f->threads, run_part, &r);
+        x[i] = inputs[i].data;
+    cpu_run_generated(e, f->threads, f->run, (const void *[]){x, y}, 0);
 }
 
 // --- running ---------------------------------------------------------------------------------------------------------

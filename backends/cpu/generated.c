@@ -33,7 +33,7 @@ const struct cpu_machine *cpu_machine_here(void)
 
 // --- kernels ---------------------------------------------------------------------------------------------------------
 
-bool cpu_find_kernel(const struct step_request *r, const char *text, void *ret_run)
+bool cpu_find_kernel(const struct step_request *r, const char *text, generated_run_fn **ret_run)
 {
     struct program program;
     struct error ignored;
@@ -44,13 +44,33 @@ bool cpu_find_kernel(const struct step_request *r, const char *text, void *ret_r
     return run != NULL;
 }
 
+struct generated_run {
+    generated_run_fn *run;
+    const void *const *given;
+    float *scratch;
+    size_t scratch_floats;
+};
+
+static void run_part(void *argument, int part, int parts)
+{
+    const struct generated_run *r = argument;
+    r->run(r->given, r->scratch + (size_t)part * r->scratch_floats, part, parts);
+}
+
+void cpu_run_generated(const struct execution *e, int threads, generated_run_fn *run, const void *const *given,
+                       size_t scratch_floats)
+{
+    struct generated_run r = {run, given, (float *)e->scratch, scratch_floats};
+    parallel_for(e->workers, threads, run_part, &r);
+}
+
 // --- loops -----------------------------------------------------------------------------------------------------------
 
 #define FEW_PLACES 2048     // of a step's loops: what is shorter is not worth a compiler's time
 #define MANY_PLACES 32768   // worth it whatever is computed
 
 struct generated_rows {
-    rows_run_fn *run;
+    generated_run_fn *run;
     int n_addresses, threads;
     const struct loop_access *accesses;
     const int64_t *numbers;
@@ -120,18 +140,12 @@ static void *prepare_rows(const struct step_request *r)
     return s;
 }
 
-static void run_part_of_rows(void *argument, int part, int parts)
-{
-    const struct generated_rows *s = argument;
-    s->run(s->addresses, s->numbers, part, parts);
-}
-
 static bool run_rows(void *state, const struct execution *e)
 {
     const struct generated_rows *s = state;
     for (int i = 0; i < s->n_addresses; i++)
         s->addresses[i] = (float *)e->memory[s->accesses[i].memory] + s->accesses[i].offset;
-    parallel_for(e->workers, s->threads, run_part_of_rows, state);
+    cpu_run_generated(e, s->threads, s->run, (const void *[]){s->addresses, s->numbers}, 0);
     return true;
 }
 

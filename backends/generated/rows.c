@@ -260,7 +260,8 @@ bool rows_print(struct text *text, const struct step *step, int lanes, struct ro
     struct printing p = {
         .text = text, .kernel = ret_kernel, .arena = &arena, .loop = &step->loops[0], .n_shared = step->n_shared};
     vector_text_begin(text, lanes);
-    text_add(text, "void NAMED(run)(float *const *addresses, const I *n, int part, int parts)\n{\n");
+    text_add(text, "void NAMED(run)(const void *const *given, float *scratch, int part, int parts)\n{\n"
+                   "float *const *addresses = given[0];\nconst I *n = given[1];\n");
     if (p.n_shared)
         open_shared(&p);
     bool is_printed = print_loops(&p, step);

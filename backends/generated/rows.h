@@ -16,8 +16,7 @@ struct rows_kernel {
     struct words numbers;
     VEC(struct loop_access) accesses;   // addresses that it is given, in this order
 };
-// Defines NAMED(run), of this type, for vectors of so many lanes. False: the loops are not of this form; then what the
-// text and the kernel have is of no use. The kernel is freed by rows_kernel_free either way.
-typedef void rows_run_fn(float *const *addresses, const int64_t *numbers, int part, int parts);
+// Defines NAMED(run) (run.h), given addresses and numbers, for vectors of so many lanes. False: the loops are not of
+// this form; then what the text and the kernel have is of no use. The kernel is freed by rows_kernel_free either way.
 bool rows_print(struct text *text, const struct step *step, int lanes, struct rows_kernel *ret_kernel);
 void rows_kernel_free(struct rows_kernel *k);

@@ -334,7 +334,8 @@ static void print_kernel(const struct sums *s)
     text_add(s->text, "#undef I\n#define I __INT64_TYPE__\n"
                       "#undef DIV\n#define DIV(a, n) ((a) >= 0 ? (a) / (n) : -(((n) - 1 - (a)) / (n)))\n"
                       "#undef MOD\n#define MOD(a, n) ((a) - (n) * DIV(a, n))\n"
-                      "void NAMED(run)(const float *const *x, float *restrict y, int part, int parts)\n{\n");
+                      "void NAMED(run)(const void *const *given, float *scratch, int part, int parts)\n{\n"
+                      "const float *const *x = given[0];\nfloat *restrict y = (float *)given[1];\n");
     text_printf(s->text, "for (I row = (I)%lld * part / parts; row < (I)%lld * (part + 1) / parts; row++) {\n",
                 as_long(rows), as_long(rows));
     for (int i = type->rank - 1; i-- > 0; behind *= type->dim[s->order[i]])

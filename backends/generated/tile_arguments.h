@@ -2,11 +2,6 @@
 #pragma once
 #include "backends/generated/tile.h"
 
-// Type of NAMED(run): `numbers` has tile_n_numbers, and operands the addresses of the epilogue's, [0] of the scale.
-// scratch is of the part; tiles need none.
-typedef void tile_run_fn(const float *x, const float *w, float *y, const float *const *operands, float *scratch,
-                         const int64_t *numbers, int part, int parts);
-
 // Packed from [result][channel of the group][row][column] with these distances.
 size_t tile_weights_floats(const struct tile_definition *d, const struct tile_schedule *s);
 int64_t tile_weight_groups(const struct tile_definition *d, const struct tile_schedule *s);

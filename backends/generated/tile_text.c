@@ -188,8 +188,9 @@ static void print_parts(const struct tile_printing *p)
 
 static void print_run(const struct tile_printing *p)
 {
-    text_add(p->text, "void NAMED(run)(const float *x, const float *w, float *y, const float *const *operands, "
-                      "float *scratch, const I *n, int part, int parts)\n{\n");
+    text_add(p->text, "void NAMED(run)(const void *const *given, float *scratch, int part, int parts)\n{\n"
+                      "const float *x = given[0], *w = given[1], *const *operands = given[3];\n"
+                      "float *y = (float *)given[2];\nconst I *n = given[4];\n");
     print_parts(p);
     text_add(p->text, "for (I from = begin, to; from < end; from = to) {\n"
                       "to = end - from < AT_ONCE ? end : from + AT_ONCE;\n"

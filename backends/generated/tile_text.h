@@ -4,7 +4,8 @@
 
 struct text;
 
-// Appends definitions of which NAMED(run) is a tile_run_fn (tile_arguments.h).
+// Defines NAMED(run) (run.h), given x, packed weights, y, addresses of the epilogue's operands, [0] of the scale, and
+// numbers (tile_arguments.h).
 void tile_print(struct text *text, const struct tile_definition *d, const struct tile_schedule *s);
 // Parts of larger kernels: first the names, once; then NAMED(<prefix>row), which computes a row of an image:
 //     static void (const float *x, const float *w, float *y, const float *const *operands, const I *n, I image, I row)

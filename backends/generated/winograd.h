@@ -43,7 +43,7 @@ bool winograd_suits(const struct tile_definition *d, const struct winograd_sched
 size_t winograd_n_numbers(const struct tile_definition *d);
 void winograd_list_numbers(const struct tile_definition *d, const struct winograd_schedule *s, int64_t *ret_numbers);
 
-// A text that defines NAMED(run), a tile_run_fn (tile_arguments.h); scratch has winograd_scratch_floats for each
+// Defines NAMED(run) (run.h), given what a tile is (tile_text.h); scratch has winograd_scratch_floats for each
 // part, at a multiple of 64 bytes, as has w.
 void winograd_print(struct text *text, const struct tile_definition *d, const struct winograd_schedule *s);
 size_t winograd_scratch_floats(const struct tile_definition *d, const struct winograd_schedule *s);

@@ -1,6 +1,7 @@
 // Kernels of product, softmax and product against the same in double precision: rows, columns and depths that fill no
 // blocks and no vectors, matrices either way, parts; on every instruction set, also on another processor's.
 #include "backends/generated/chains/attention.h"
+#include "backends/generated/run.h"
 #include "backends/generated/tile_arguments.h"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
@@ -113,13 +114,13 @@ static bool trial_init(struct trial *t, const struct machine *m, const struct si
     return true;
 }
 
-static void run_kernel(struct trial *t, attention_run_fn *run, int parts, float *y)
+static void run_kernel(struct trial *t, generated_run_fn *run, int parts, float *y)
 {
     const float *none[1] = {NULL}, *const * operands[] = {none, none};
     struct parts p = parts_begin(y, (size_t)(t->sizes.products * t->sizes.rows * t->sizes.depth));
     for (int part = 0; part < parts; part++) {
         float *scratch = arena_alloc(&t->arena, attention_scratch_floats(&t->d) * sizeof *scratch, 64);
-        run(t->q, t->k, t->v, y, operands, (const int64_t *const *)t->lists, scratch, part, parts);
+        run((const void *[]){t->q, t->k, t->v, y, operands, t->lists}, scratch, part, parts);
         parts_next(&p);
     }
     parts_end(&p);
@@ -135,7 +136,7 @@ static void expect_trial(struct programs *service, struct trial *t)
 static void check_trial(struct programs *service, struct trial *t)
 {
     TEXT(text);
-    attention_run_fn *run;
+    generated_run_fn *run;
     int64_t n = t->sizes.products * t->sizes.rows * t->sizes.depth;
     attention_print(&text, &t->d);
     find_run(service, &text, &run);
@@ -205,11 +206,11 @@ static void add_trial(struct elsewhere *e, struct trial *t)
         text_printf(&name, "list_%d", i);
         add_integers(e, name.chars, t->lists[i], t->n[i]);
     }
-    elsewhere_end_trial(
-        e, n, t->wanted, allowed, attention_scratch_floats(&t->d), 2,
-        "const float *none[1] = {0}, *const *operands[] = {none, none};\n"
-        "const I *const lists[] = {NAMED(list_0), NAMED(list_1), NAMED(list_2), NAMED(list_3)};\n"
-        "NAMED(run)(NAMED(q), NAMED(k), NAMED(v), NAMED(y), operands, lists, NAMED(scratch), part, parts);\n");
+    elsewhere_end_trial(e, n, t->wanted, allowed, attention_scratch_floats(&t->d), 2,
+                        "const float *none[1] = {0}, *const *operands[] = {none, none};\n"
+                        "const I *const lists[] = {NAMED(list_0), NAMED(list_1), NAMED(list_2), NAMED(list_3)};\n"
+                        "const void *given[] = {NAMED(q), NAMED(k), NAMED(v), NAMED(y), operands, lists};\n"
+                        "NAMED(run)(given, NAMED(scratch), part, parts);\n");
 }
 
 TEST(kernels_run_on_aarch64)

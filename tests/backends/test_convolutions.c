@@ -1,6 +1,7 @@
 // Kernels of register tiles and of fewer products (Winograd's and Strassen's) against plain sums in double precision:
 // windows, steps, dilations, groups, borders and layouts of every kind, residues of tiles, epilogues, parts, instruction
 // sets that this processor has, and another one's, addresses at multiples of 4 bytes, and NaN.
+#include "backends/generated/run.h"
 #include "backends/generated/tile_arguments.h"
 #include "backends/generated/tile_text.h"
 #include "backends/generated/winograd.h"
@@ -187,16 +188,17 @@ static struct values make_values(const struct trial *t, double special, struct r
 static void run_kernel(struct programs *service, const struct trial *t, struct values *v, struct arena *arena)
 {
     TEXT(text);
-    tile_run_fn *run;
+    generated_run_fn *run;
     size_t n;
     const int64_t *numbers = list_numbers(t, arena, &n);
     const float *operands[3] = {NULL, v->bias, v->residual};
+    const void *given[] = {v->x, v->packed, v->y, operands, numbers};
     print(&text, t);
     find_run(service, &text, &run);
     v->y[v->n_y] = 77;
     struct parts parts = parts_begin(v->y, (size_t)v->n_y);
     for (int part = 0; part < t->parts; part++) {
-        run(v->x, v->packed, v->y, operands, v->scratch + (size_t)part * scratch_floats(t), numbers, part, t->parts);
+        run(given, v->scratch + (size_t)part * scratch_floats(t), part, t->parts);
         parts_next(&parts);
     }
     parts_end(&parts);
@@ -365,10 +367,10 @@ static void add_trial(struct elsewhere *e, const struct trial *t, struct random 
     add_floats(e, "bias", v.bias, (size_t)(t->d.groups * t->d.results));
     add_floats(e, "residual", v.residual, (size_t)v.n_y);
     add_integers(e, "told", numbers, n);
-    elsewhere_end_trial(
-        e, (size_t)v.n_y, v.wanted, v.allowed, scratch_floats(t), t->parts,
-        "const float *operands[3] = {0, NAMED(bias), NAMED(residual)};\n"
-        "NAMED(run)(NAMED(x), NAMED(w), NAMED(y), operands, NAMED(scratch), NAMED(told), part, parts);\n");
+    elsewhere_end_trial(e, (size_t)v.n_y, v.wanted, v.allowed, scratch_floats(t), t->parts,
+                        "const float *operands[3] = {0, NAMED(bias), NAMED(residual)};\n"
+                        "const void *given[] = {NAMED(x), NAMED(w), NAMED(y), operands, NAMED(told)};\n"
+                        "NAMED(run)(given, NAMED(scratch), part, parts);\n");
 }
 
 TEST(kernels_run_on_aarch64)

@@ -1,6 +1,7 @@
 // Forms of correlation against what they are to compute, and functions of generated rows against those of C.
 #include "backends/generated/bilinear.h"
 #include "backends/generated/rows.h"
+#include "backends/generated/run.h"
 #include "tests/backends/elsewhere.h"
 #include "tests/backends/machines.h"
 #include "tests/support/check.h"
@@ -144,13 +145,13 @@ static void run_one_function(struct programs *service, const struct machine *m, 
     struct one_function f;
     TEXT(text);
     float *addresses[] = {x, z};
-    rows_run_fn *run;
+    generated_run_fn *run;
     one_function_init(&f, fn, reduces);
     struct rows_kernel k FREED_BY(rows_kernel_free) = {0};
     assert_true(rows_print(&text, &f.step, m->lanes, &k));
     find_run(service, &text, &run);
-    run(addresses, k.numbers.list.items, 0, 2);
-    run(addresses, k.numbers.list.items, 1, 2);
+    for (int part = 0; part < 2; part++)
+        run((const void *[]){addresses, k.numbers.list.items}, NULL, part, 2);
 }
 
 static double allowed_of(double wanted)
@@ -218,7 +219,7 @@ static void check_quotients(struct programs *service, const struct machine *m, f
     struct one_function f;
     TEXT(text);
     float *addresses[] = {x, z};
-    rows_run_fn *run;
+    generated_run_fn *run;
     one_function_init(&f, FN_DIV, false);
     struct instruction codes[] = {{.kind = INSTRUCTION_CONSTANT, .constant = (double)by}, f.code};
     codes[1].b = VALUE_OF_INSTRUCTION;
@@ -231,7 +232,7 @@ static void check_quotients(struct programs *service, const struct machine *m, f
     find_run(service, &text, &run);
     memcpy(x, special, sizeof special);
     memcpy(x + N_SPECIAL, special, sizeof special);
-    run(addresses, k.numbers.list.items, 0, 1);
+    run((const void *[]){addresses, k.numbers.list.items}, NULL, 0, 1);
     for (int64_t i = 0; i < 2 * N_SPECIAL; i++) {
         float wanted = x[i] / by;
         assert_true(isnan(wanted)   ? isnan(z[i])
@@ -277,7 +278,7 @@ static void add_function(struct elsewhere *e, size_t i)
     add_integers(e, "told", k.numbers.list.items, k.numbers.list.count);
     elsewhere_end_trial(e, N, wanted, allowed, 0, 2,
                         "float *addresses[] = {(float *)NAMED(x), NAMED(y)};\n"
-                        "NAMED(run)(addresses, NAMED(told), part, parts);\n");
+                        "const void *given[] = {addresses, NAMED(told)};\nNAMED(run)(given, 0, part, parts);\n");
 }
 
 TEST(rows_run_on_aarch64)

@@ -2,6 +2,7 @@
 // instruction set that this processor has, and on another processor's.
 #include "backends/generated/chains/chain.h"
 #include "backends/generated/rows.h"
+#include "backends/generated/run.h"
 #include "backends/generated/tile_arguments.h"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
@@ -221,7 +222,7 @@ static bool chain_trial_init(struct chain_trial *t, const struct machine *machin
 static void check_chain(struct programs *service, struct chain_trial *t, struct random *random)
 {
     TEXT(text);
-    chain_run_fn *run;
+    generated_run_fn *run;
     const float *const *addresses[CHAIN_STAGES] = {t->addresses[0], t->addresses[1], t->addresses[2]};
     give_values(t, random);
     compute_wanted(t);
@@ -230,8 +231,7 @@ static void check_chain(struct programs *service, struct chain_trial *t, struct 
     t->y[t->n_y] = 77;
     struct parts parts = parts_begin(t->y, (size_t)t->n_y);
     for (int part = 0; part < t->parts; part++) {
-        run(t->x, (const float *const *)t->packed, t->y, addresses, (const int64_t *const *)t->numbers, t->scratch,
-            part, t->parts);
+        run((const void *[]){t->x, t->packed, t->y, addresses, t->numbers}, t->scratch, part, t->parts);
         parts_next(&parts);
     }
     parts_end(&parts);
@@ -298,7 +298,8 @@ static void add_chain(struct elsewhere *e, struct chain_trial *t, struct random 
         "const float *const o2[] = {NAMED(s2), NAMED(b2)};\n"
         "const float *const *const operands[] = {o0, o1, o2}, *const w[] = {NAMED(w0), NAMED(w1), NAMED(w2)};\n"
         "const I *const numbers_of[] = {NAMED(n0), NAMED(n1), NAMED(n2), NAMED(n3)};\n"
-        "NAMED(run)(NAMED(x), w, NAMED(y), operands, numbers_of, NAMED(scratch), part, parts);\n");
+        "const void *given[] = {NAMED(x), w, NAMED(y), operands, numbers_of};\n"
+        "NAMED(run)(given, NAMED(scratch), part, parts);\n");
 }
 
 TEST(chains_run_on_aarch64)
@@ -484,7 +485,7 @@ static double value_at(const struct loop_trial *t, int64_t index, double *ret_la
 static bool check_loop(struct programs *service, const struct machine *m, struct loop_trial *t, int parts)
 {
     TEXT(text);
-    rows_run_fn *run;
+    generated_run_fn *run;
     struct rows_kernel k FREED_BY(rows_kernel_free) = {0};
     bool is_taken = rows_print(&text, &t->step, m->lanes, &k);
     float *addresses[MOST_OPERANDS + 1];
@@ -496,7 +497,7 @@ static bool check_loop(struct programs *service, const struct machine *m, struct
         z[t->n_results] = 77;
         struct parts p = parts_begin(z, (size_t)t->n_results);
         for (int part = 0; part < parts; part++) {
-            run(addresses, k.numbers.list.items, part, parts);
+            run((const void *[]){addresses, k.numbers.list.items}, NULL, part, parts);
             parts_next(&p);
         }
         parts_end(&p);

@@ -1,6 +1,7 @@
 // Kernels of sums of products against the interpreter of definitions: phases, guards, borders, quotients longer than
 // phases, steps that are negative, idle sums, factors, parts. Entries are small integers, so that all is exact; what is
 // no sum keeps the signs of zeros, too. Tensors stand row by row, or otherwise.
+#include "backends/generated/run.h"
 #include "backends/generated/sums.h"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
@@ -115,7 +116,7 @@ static void turn_inputs(struct trial *t, const int64_t **strides)
     }
 }
 
-static void check_run(struct trial *t, sums_run_fn *run, const int64_t *strides, int parts, bool is_sum)
+static void check_run(struct trial *t, generated_run_fn *run, const int64_t *strides, int parts, bool is_sum)
 {
     int64_t n = type_elements(definition_output(&t->d, 0));
     double *expected = arena_array(&t->arena, double, n);
@@ -124,7 +125,7 @@ static void check_run(struct trial *t, sums_run_fn *run, const int64_t *strides,
     for (int64_t i = 0; i < n; i++)
         found[i] = -1e9f;
     for (int part = 0; part < parts; part++)
-        run(t->narrow, found, part, parts);
+        run((const void *[]){t->narrow, found}, NULL, part, parts);
     for (int64_t i = 0; i < n; i++) {
         float z = found[place_of(definition_output(&t->d, 0), strides, i)];
         assert_true((double)z == expected[i] && (is_sum || !signbit(z) == !signbit(expected[i])));
@@ -134,7 +135,7 @@ static void check_run(struct trial *t, sums_run_fn *run, const int64_t *strides,
 static void check_case(struct programs *programs, const char *text, bool is_turned)
 {
     TEXT(kernel);
-    sums_run_fn *run;
+    generated_run_fn *run;
     struct trial t FREED_BY(trial_free);
     trial_init(&t, text);
     const int64_t **strides = arena_array(&t.arena, const int64_t *, t.d.n_inputs + 1);
@@ -172,7 +173,8 @@ static void add_case(struct elsewhere *e, struct trial *t)
         add_floats(e, i ? "x1" : "x0", t->narrow[i % t->d.n_inputs],
                    (size_t)type_elements(&t->d.inputs[i % t->d.n_inputs]));
     elsewhere_end_trial(e, (size_t)n, wanted, allowed, 0, 3,
-                        "const float *const x[] = {NAMED(x0), NAMED(x1)};\nNAMED(run)(x, NAMED(y), part, parts);\n");
+                        "const float *const x[] = {NAMED(x0), NAMED(x1)};\nconst void *given[] = {x, NAMED(y)};\n"
+                        "NAMED(run)(given, 0, part, parts);\n");
 }
 
 TEST(kernels_run_on_aarch64)

@@ -13,7 +13,7 @@
 
 struct cpu_attention {
     struct attention_definition definition;
-    attention_run_fn *run;
+    generated_run_fn *run;
     const struct view *q, *k, *v, *y;
     const struct loop *loops[2];   // epilogues, or NULL
     const float **operands[2];
@@ -220,31 +220,18 @@ size_t cpu_attention_scratch_bytes(const struct cpu_attention *a)
     return (size_t)a->threads * attention_scratch_floats(&a->definition) * sizeof(float);
 }
 
-struct attention_run {
-    const struct cpu_attention *attention;
-    const float *q, *k, *v;
-    float *y, *scratch;
-};
-
-static void run_part(void *argument, int part, int parts)
-{
-    const struct attention_run *r = argument;
-    const struct cpu_attention *a = r->attention;
-    a->run(r->q, r->k, r->v, r->y, (const float *const *const[]){a->operands[0], a->operands[1]}, a->lists,
-           r->scratch + (size_t)part * attention_scratch_floats(&a->definition), part, parts);
-}
-
 void cpu_attention_run(const struct cpu_attention *a, const struct execution *e)
 {
-    struct attention_run r = {.attention = a,
-                              .q = (const float *)address_of_view(e->memory, a->q),
-                              .k = (const float *)address_of_view(e->memory, a->k),
-                              .v = (const float *)address_of_view(e->memory, a->v),
-                              .y = (float *)address_of_view(e->memory, a->y),
-                              .scratch = (float *)e->scratch};
+    const float *const *operands[] = {a->operands[0], a->operands[1]};
+    const void *given[] = {address_of_view(e->memory, a->q),
+                           address_of_view(e->memory, a->k),
+                           address_of_view(e->memory, a->v),
+                           address_of_view(e->memory, a->y),
+                           operands,
+                           a->lists};
     for (int tile = 0; tile < 2; tile++)
         for (int i = 1; a->loops[tile] && i < a->loops[tile]->n_operands; i++)
             a->operands[tile][i] =
                 (const float *)e->memory[a->loops[tile]->operands[i].memory] + a->loops[tile]->operands[i].offset;
-    parallel_for(e->workers, a->threads, run_part, &r);
+    cpu_run_generated(e, a->threads, a->run, given, attention_scratch_floats(&a->definition));
 }

@@ -25,7 +25,7 @@ struct chain_kernel {
     int n_parts, threads;
     struct part parts[CHAIN_MOST];
     struct cpu_attention *attention;   // or:
-    chain_run_fn *run;                 // both NULL: the parts run one after the other
+    generated_run_fn *run;             // both NULL: the parts run one after the other
     struct chain_definition definition;
     struct step *steps[CHAIN_STAGES];   // as if they read and wrote what moves do
     struct tile_step stages[CHAIN_STAGES];
@@ -404,20 +404,6 @@ static size_t scratch_bytes(const void *state)
     return most;
 }
 
-struct chain_run {
-    const struct chain_kernel *kernel;
-    const float *x;
-    float *y, *scratch;
-};
-
-static void run_part(void *argument, int part, int parts)
-{
-    const struct chain_run *r = argument;
-    const struct chain_kernel *c = r->kernel;
-    c->run(r->x, c->weights, r->y, c->operands, c->numbers,
-           r->scratch + (size_t)part * chain_scratch_floats(&c->definition), part, parts);
-}
-
 static bool run(void *state, const struct execution *e)
 {
     const struct chain_kernel *c = state;
@@ -429,9 +415,9 @@ static bool run(void *state, const struct execution *e)
     for (int i = 0; i < CHAIN_STAGES; i++)
         if (c->definition.has[i])
             cpu_tile_find_addresses(&c->stages[i], e->memory);
-    struct chain_run r = {c, (const float *)address_of_view(e->memory, c->first->source),
-                          (float *)address_of_view(e->memory, c->last->target), (float *)e->scratch};
-    parallel_for(e->workers, c->threads, run_part, &r);
+    const void *given[] = {address_of_view(e->memory, c->first->source), c->weights,
+                           address_of_view(e->memory, c->last->target), c->operands, c->numbers};
+    cpu_run_generated(e, c->threads, c->run, given, chain_scratch_floats(&c->definition));
     return true;
 }
 

@@ -238,27 +238,14 @@ static void *prepare(const struct step_request *r)
     return give_weights(k, r) ? k : NULL;
 }
 
-struct tile_run {
-    const struct tile_kernel *kernel;
-    const float *x;
-    float *y, *scratch;
-};
-
-static void run_part(void *argument, int part, int parts)
-{
-    const struct tile_run *r = argument;
-    const struct tile_kernel *k = r->kernel;
-    k->run(r->x, k->weights, r->y, k->step.addresses, r->scratch + (size_t)part * k->scratch_floats, k->step.numbers,
-           part, parts);
-}
-
 bool cpu_tile_run(void *state, const struct execution *e)
 {
     const struct tile_kernel *k = state;
-    struct tile_run r = {k, (const float *)address_of_view(e->memory, k->step.source),
-                         (float *)address_of_view(e->memory, k->step.target), (float *)e->scratch};
-    cpu_tile_find_addresses(&k->step, e->memory);
-    parallel_for(e->workers, k->step.threads, run_part, &r);
+    const struct tile_step *s = &k->step;
+    const void *given[] = {address_of_view(e->memory, s->source), k->weights, address_of_view(e->memory, s->target),
+                           s->addresses, s->numbers};
+    cpu_tile_find_addresses(s, e->memory);
+    cpu_run_generated(e, s->threads, k->run, given, k->scratch_floats);
     cpu_run_behind(k->behind, e);
     return true;
 }

@@ -1,12 +1,13 @@
 // Kernels that consist of register tiles, or of fewer products.
 #pragma once
+#include "backends/cpu/generated.h"
 #include "backends/cpu/tile_step.h"
 #include "backends/generated/tile_arguments.h"
 
 struct tile_kernel {
     struct tile_step step;
     struct cpu_behind *behind;   // the epilogue behind the kernel, or NULL
-    tile_run_fn *run;
+    generated_run_fn *run;
     bool is_mean;   // of a window: weights are ones
     float *weights;
     size_t weights_floats, scratch_floats;   // scratch of each part

@@ -145,8 +145,9 @@ static void print_run(struct text *text, const struct attention_definition *d)
 {
     text_printf(
         text,
-        "void NAMED(run)(const float *q, const float *k, const float *v, float *y, const float *const *const "
-        "*operands, const I *const *lists, float *scratch, int part, int parts)\n{\n"
+        "void NAMED(run)(const void *const *given, float *scratch, int part, int parts)\n{\n"
+        "const float *q = given[0], *k = given[1], *v = given[2], *const *const *operands = given[4];\n"
+        "float *y = (float *)given[3];\nconst I *const *lists = given[5];\n"
         "const I *own = lists[%d];\nfloat *s = scratch + AT_S;\nI packed = -1, laps = BLOCKS * BLOCK > ALL_ROWS;\n"
         "I end = BORDER(PRODUCTS * BLOCKS * (part + 1) / parts, BLOCKS, laps);\n"
         "for (I u = BORDER(PRODUCTS * BLOCKS * part / parts, BLOCKS, laps); u < end; u++) {\n"

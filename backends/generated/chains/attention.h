@@ -25,8 +25,6 @@ size_t attention_n_numbers(const struct attention_definition *d);
 void attention_list_numbers(const struct attention_definition *d, int64_t *ret_numbers);   // its own
 int attention_n_places(const struct attention_definition *d);                              // of a product
 size_t attention_scratch_floats(const struct attention_definition *d);                     // of each part
-// Defines NAMED(run); operands are those of both epilogues, [0] of each is not looked at.
-typedef void attention_run_fn(const float *q, const float *k, const float *v, float *y,
-                              const float *const *const *operands, const int64_t *const *lists, float *scratch,
-                              int part, int parts);
+// Defines NAMED(run) (run.h), given q, k, v, y, operands of both epilogues, of which [0] is not looked at, and the
+// lists.
 void attention_print(struct text *text, const struct attention_definition *d);

@@ -184,12 +184,12 @@ void chain_print(struct text *text, const struct chain_definition *d)
     for (int i = 0; i < CHAIN_STAGES; i++)
         if (d->has[i])
             tile_print_row(text, prefixes[i], &d->stages[i], &d->schedules[i]);
-    text_add(text,
-             "void NAMED(run)(const float *x, const float *const *w, float *y, const float *const *const *operands, "
-             "const I *const *numbers, float *scratch, int part, int parts)\n{\n"
-             "I all = ALL_IMAGES * ALL_ROWS, begin = all * part / parts, end = all * (part + 1) / parts;\n"
-             "float *e = scratch, *d = scratch + CAPACITY * ROW_OF_E;\nI base = 0, next = 0;\n"
-             "for (I u = begin; u < end; u++) {\nI image = u / ALL_ROWS, row = u % ALL_ROWS;\n");
+    text_add(text, "void NAMED(run)(const void *const *given, float *scratch, int part, int parts)\n{\n"
+                   "const float *x = given[0], *const *w = given[1], *const *const *operands = given[3];\n"
+                   "float *y = (float *)given[2];\nconst I *const *numbers = given[4];\n"
+                   "I all = ALL_IMAGES * ALL_ROWS, begin = all * part / parts, end = all * (part + 1) / parts;\n"
+                   "float *e = scratch, *d = scratch + CAPACITY * ROW_OF_E;\nI base = 0, next = 0;\n"
+                   "for (I u = begin; u < end; u++) {\nI image = u / ALL_ROWS, row = u % ALL_ROWS;\n");
     if (!d->has[CHAIN_MIDDLE])
         text_add(text, "NAMED(first_row)(x, w[0], y, operands[0], numbers[0], image, row);\n");
     else {

@@ -28,9 +28,8 @@ bool chain_complete(struct chain_definition *d);
 enum { CHAIN_N_NUMBERS = 8 };
 void chain_list_numbers(const struct chain_definition *d, int64_t ret_numbers[CHAIN_N_NUMBERS]);
 size_t chain_scratch_floats(const struct chain_definition *d);   // of each part
-// Defines NAMED(run): weights, operands and numbers are those of the stages, and behind them the chain's own numbers.
-typedef void chain_run_fn(const float *x, const float *const *w, float *y, const float *const *const *operands,
-                          const int64_t *const *numbers, float *scratch, int part, int parts);
+// Defines NAMED(run) (run.h), given x, weights, y, operands and numbers: those of the stages, and behind them the
+// chain's own numbers.
 void chain_print(struct text *text, const struct chain_definition *d);
 
 // Axes p, q, m, and family and loops; what its stages come to in sum. False: it is one with smaller numbers.
