@@ -117,6 +117,7 @@ struct cost_measuring {
     bool is_hasty;               // a step has a share of the usual time
     bool only_recalls;           // steps that the database lacks are not estimated at all
     bool expects;                // those that are not will be measured soon
+    bool leaves_waiting;         // those that wait for another one's choice are not estimated either
     bool has_small_model;        // (backend_expect_model)
 };
 

@@ -234,19 +234,27 @@ static bool measure(struct backend *b, const struct plan *plan, const struct ste
     return recall(b, key, ret_cost);
 }
 
-// Choices that `measure` will try of a step. One that differs from another in its epilogue alone waits for the other's
-// choice.
+// Steps that differ from another in their epilogues alone wait for the choice of that one, whose kernels are expected;
+// and then until their own ones are.
+static bool waits(struct backend *b, const struct plan *plan, const struct step *step, const struct step_key *key,
+                  enum precision precision)
+{
+    const struct step_prices *near = step->n_results ? prices_of(b, plan, step, true) : NULL;
+    return near && near->is_expected[precision] &&
+           key_set_find(&b->memory->expected, key->text.chars, key->text.count) == KEY_NONE;
+}
+
+// Choices that `measure` will try of a step.
 static void expect(struct backend *b, const struct plan *plan, const struct step *step, const struct step_key *key,
-                   choice_list *among)
+                   enum precision precision, choice_list *among)
 {
     struct step_prices none = {0}, *near = step->n_results ? prices_of(b, plan, step, true) : &none;
-    enum precision precision = among->count ? among->items[0].precision : PRECISION_EXACT;
     size_t n = b->memory->expected.keys.count;
-    bool is_open = near->of[precision].seconds == 0, waits = is_open && near->is_expected[precision];
-    if (!b->methods->make_ready || waits ||
+    bool is_open = near->of[precision].seconds == 0;
+    if (!b->methods->make_ready || (is_open && waits(b, plan, step, key, precision)) ||
         key_set_add(&b->memory->expected, &b->memory->arena, key->text.chars, key->text.count) < n)
         return;
-    near->is_expected[precision] = is_open;
+    near->is_expected[precision] = near->is_expected[precision] || is_open;
     keep_near_choice(&near->of[precision], among);
     b->methods->make_ready(b, plan, step, among, false);
 }
@@ -417,9 +425,9 @@ static bool find_or_measure(struct backend *b, const struct plan *plan, const st
         is_known = true;
         if (is_inexact && (is_never_measured(b, plan, step) || !among.count))
             *ret_cost = (struct step_cost){.seconds = INFINITY};
-        else if (b->measuring.only_recalls) {
+        else if (b->measuring.only_recalls || (b->measuring.leaves_waiting && waits(b, plan, step, &key, precision))) {
             if (b->measuring.expects)
-                expect(b, plan, step, &key, &among);
+                expect(b, plan, step, &key, precision, &among);
             is_known = error_set_code(error, EXIT_UNSUPPORTED, NULL, "a step's cost is not known");
         } else if (is_never_measured(b, plan, step))
             guess(b, plan, step, &key, ret_cost);

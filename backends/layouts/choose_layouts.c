@@ -168,25 +168,44 @@ static bool fill_parts(struct layout_search *s, const struct plan *plan)
     return is_any;
 }
 
-// Kernels that measuring it takes are compiled together.
-static void expect_plan(struct layout_search *s, const struct plan *plan)
+static void ask_for_steps(struct layout_search *s, const struct plan *plan)
 {
-    struct cost_measuring *m = &s->b->measuring, former = *m;
     struct step_cost ignored;
     struct error none = {0};
-    m->expects = m->only_recalls = true;
-    for (size_t i = 0; i < plan->steps.count && !former.only_recalls; i++) {
+    for (size_t i = 0; i < plan->steps.count; i++) {
         const struct layout_part *part = step_part(s, &plan->steps.items[i]);
         if (part && is_wanted(s, part, &plan->steps.items[i]))
             s->price(s->b, plan, &plan->steps.items[i], &ignored, &none);
     }
+}
+
+// Kernels that measuring it takes are compiled together.
+static void expect_plan(struct layout_search *s, const struct plan *plan)
+{
+    struct cost_measuring *m = &s->b->measuring, former = *m;
+    m->expects = m->only_recalls = true;
+    if (!former.only_recalls)
+        ask_for_steps(s, plan);
     *m = former;
+}
+
+// Steps that others wait for come first, so that the others' kernels are compiled together, too.
+static void measure_in_rounds(struct layout_search *s, const struct plan *plan)
+{
+    struct cost_measuring *m = &s->b->measuring;
+    expect_plan(s, plan);
+    if (m->only_recalls || m->choices_end > 0)
+        return;
+    m->leaves_waiting = true;
+    ask_for_steps(s, plan);
+    m->leaves_waiting = false;
+    expect_plan(s, plan);
 }
 
 // False: the cost of a step cannot be had.
 static bool price_plan(struct layout_search *s, const struct plan *plan)
 {
-    expect_plan(s, plan);
+    measure_in_rounds(s, plan);
     for (size_t i = 0; i < plan->steps.count; i++)
         if (!price_step(s, plan, &plan->steps.items[i]))
             return false;
@@ -257,6 +276,17 @@ static bool price_uniform_layouts(struct layout_search *s, int *values)
 {
     return !ANY(enum layout, l, LAYOUT_COUNT,
                 choose_uniform_layout(s, l, values) && look_at(s, values) && !price_layouts(s, values));
+}
+
+// What is measured of the plans that are priced first is compiled together.
+static void expect_uniform_layouts(struct layout_search *s, int *values)
+{
+    for (enum layout l = 0; l <= LAYOUT_COUNT; l++) {
+        struct plan plan FREED_BY(plan_free) = {0};
+        if ((choose_uniform_layout(s, l, values) || l == LAYOUT_COUNT) && look_at(s, values) &&
+            make_plan(s, layouts_of(s, values), &plan))
+            expect_plan(s, &plan);
+    }
 }
 
 struct turn {
@@ -378,6 +408,8 @@ static bool search(struct layout_search *s, int *ret_values, struct assignment *
     if (m->choices_end > 0 && !m->only_recalls && !is_out_of_time(m) && look_at(s, ret_values) &&
         !measure_largest_first(s, ret_values))
         return false;
+    if (!m->only_recalls && m->choices_end == 0 && look_at(s, ret_values))
+        expect_uniform_layouts(s, ret_values);
     if ((look_at(s, ret_values) && !price_plan(s, &s->plan)) || !price_uniform_layouts(s, ret_values))
         return false;
     s->is_uniform = false;

@@ -1,6 +1,7 @@
 // Every way to run a step of the processor against the reference; which choices a plan's steps get, and their budget.
 #include "backends/backend.h"
 #include "backends/costs/cost_database.h"
+#include "backends/costs/graph_cost.h"
 #include "backends/costs/layout_policy.h"
 #include "backends/costs/plan_choices.h"
 #include "backends/costs/step_cost.h"
@@ -707,4 +708,72 @@ TEST(near_steps_choose_alike)
             seen[n++] = asked.n_choices[PRECISION_INEXACT];
         }
     assert_true(n == 2 && seen[0] > 1 && seen[1] == 1 && asked.known_error == 1e-7);
+}
+
+// Convolutions that were made ready, and those that were measured, in each layout.
+struct readied {
+    struct backend_methods methods;
+    struct {
+        uint64_t text;
+        enum layout layout;
+        bool is_measured;
+    } steps[64];
+    size_t n, fewest;   // fewest: that were ready when one was measured that is not the first
+};
+static struct readied readied;
+
+static size_t number_of_step(const struct plan *plan, const struct step *step)
+{
+    TEXT(text);
+    size_t i = 0;
+    step_print(&text, plan, step);
+    while (i < readied.n && readied.steps[i].text != hash_string(text.chars))
+        i++;
+    if (i == readied.n) {
+        readied.steps[readied.n].text = hash_string(text.chars);
+        readied.steps[readied.n++].layout = view_find_layout(&step->results[0], LAYOUT_BIT(LAYOUT_COUNT) - 1);
+    }
+    return i;
+}
+
+static void note_ready(struct backend *b, const struct plan *plan, const struct step *step, const choice_list *among,
+                       bool is_now)
+{
+    if (step->n_operands == 2)
+        number_of_step(plan, step);
+}
+
+static bool note_measured(struct backend *b, const struct plan *plan, const struct step *step, const choice_list *among,
+                          double best, struct step_cost *ret_cost, struct error *error)
+{
+    if (step->n_operands == 2) {
+        size_t own = number_of_step(plan, step);
+        enum layout layout = readied.steps[own].layout;
+        readied.steps[own].is_measured = true;
+        size_t n_ready = COUNT(size_t, i, readied.n, readied.steps[i].layout == layout);
+        bool is_first =
+            !ANY(size_t, i, readied.n, i != own && readied.steps[i].layout == layout && readied.steps[i].is_measured);
+        readied.fewest = !is_first && n_ready < readied.fewest ? n_ready : readied.fewest;
+    }
+    return pretend_to_measure(b, plan, step, among, best, ret_cost, error);
+}
+
+// So their kernels are compiled together.
+TEST(steps_that_wait_for_a_choice_are_made_ready_together)
+{
+    static const char three[] =
+        "(graph (let x (input 0) (f32 1 16 8 8)) (let u (weight 0) (f32 16 16 3 3)) (let v (weight 1) (f32 16 16 3 3))"
+        "(let w (weight 2) (f32 16 16 3 3)) (let a (conv :pad 1 1 1 1 x u)) (let b (conv :pad 1 1 1 1 x v))"
+        "(let c (conv :pad 1 1 1 1 x w)) (let r (relu b)) (let s (sigmoid c)) (output a r s))";
+    ARENA(arena);
+    struct estimate estimate;
+    DEVICE(b, open_device(1, 1e-5));
+    readied = (struct readied){.methods = *b->methods, .fewest = COUNT_OF(readied.steps)};
+    readied.methods.make_ready = note_ready;
+    readied.methods.measure = note_measured;
+    b->methods = &readied.methods;
+    GRAPH(g, &arena, three);
+    b->policy = LAYOUTS_BEST;
+    assert_true(backend_estimate(b, &g, &estimate, &(struct error){0}));
+    assert_int_equal(readied.fewest, 3);
 }
