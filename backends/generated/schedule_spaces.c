@@ -9,6 +9,7 @@
 #define MOST_WINOGRAD_TILES 512
 #define NEAR_BYTES ((double)(1 << 20))   // of a cache that a core has alone
 #define BYTES 4
+#define FEWEST_TERMS 128   // of a part of a sum
 
 static struct schedule_axis *add_axis(struct schedule_space *space, const char *name)
 {
@@ -67,6 +68,15 @@ void tile_list_schedules(const struct tile_definition *d, struct schedule_space 
     list_tiles_at_once(d, add_axis(space, "t"));
 }
 
+void tile_list_schedules_by_parts(const struct tile_definition *d, struct schedule_space *space)
+{
+    tile_list_schedules(d, space);
+    snprintf(space->family, sizeof space->family, "parts");
+    struct schedule_axis *terms = add_axis(space, "k");
+    for (int64_t n = divide_up(d->channels, TILE_TERMS_AT_ONCE); n <= d->channels / FEWEST_TERMS; n += 1 + n / 4)
+        schedule_axis_add(terms, divide_up(d->channels, n));
+}
+
 // Accumulators, weights and an entry of the source; lanewise also an entry for each channel of a group, and weights of
 // a row of the window as far as there is room.
 static bool has_registers(const struct tile_definition *d, const struct tile_schedule *s)
@@ -84,7 +94,8 @@ bool tile_describe(const struct tile_definition *d, const struct tile_schedule *
     double width = (double)d->result_width / (double)divide_up(d->result_width, s->pixels);
     double results = (double)results_of(d), pixels = (double)(d->images * d->result_height * d->result_width);
     double at_once = (double)s->tiles < tiles ? (double)s->tiles : tiles;
-    double source = at_once * width * (double)(d->window.stride[0] * d->window.stride[1] * d->channels);
+    double terms = (double)(s->terms ? s->terms : d->channels);
+    double source = at_once * width * (double)(d->window.stride[0] * d->window.stride[1]) * terms;
     window = (double)(d->window.kernel[0] * d->window.kernel[1]);
     *ret = (struct schedule_features){.space = pixels * results * (tile_is_lanewise(d) ? 1 : (double)d->groups)};
     ret->reduction = (double)d->channels * window;

@@ -6,6 +6,7 @@
 
 // Axes p, q, t, and family and loops; does a schedule suit the definition, and the registers that there are?
 void tile_list_schedules(const struct tile_definition *d, struct schedule_space *space);
+void tile_list_schedules_by_parts(const struct tile_definition *d, struct schedule_space *space);   // axis k besides
 bool tile_describe(const struct tile_definition *d, const struct tile_schedule *s,
                    struct schedule_features *ret_features);
 // Axes m, tiles, and family and loops.

@@ -81,15 +81,18 @@ bool tile_list_kinds(const struct tile_definition *d, struct tile_shape *k)
 
 void tile_schedule_print(struct text *text, const struct tile_schedule *s)
 {
-    text_printf(text, "(tile p:%d q:%d t:%lld)", s->pixels, s->vectors, (long long)s->tiles);
+    text_printf(text, s->terms ? "(parts p:%d q:%d t:%lld k:%lld)" : "(tile p:%d q:%d t:%lld)", s->pixels, s->vectors,
+                (long long)s->tiles, (long long)s->terms);
 }
 
 bool tile_schedule_parse(const char *text, struct tile_schedule *ret_schedule)
 {
-    int p, q, t, end = 0;
-    if (sscanf(text, "(tile p:%3d q:%3d t:%8d)%n", &p, &q, &t, &end) != 3 || !end || text[end])
+    int p, q, t, k = 0, end = 0;
+    if (sscanf(text, "(tile p:%3d q:%3d t:%8d)%n", &p, &q, &t, &end) != 3)
+        sscanf(text, "(parts p:%3d q:%3d t:%8d k:%6d)%n", &p, &q, &t, &k, &end);
+    if (!end || text[end])
         return false;
-    *ret_schedule = (struct tile_schedule){p, q, t};
+    *ret_schedule = (struct tile_schedule){p, q, t, k};
     return p >= 1 && p <= TILE_MOST_PIXELS && q >= 1 && q <= TILE_MOST_VECTORS && t >= 1;
 }
 
@@ -98,6 +101,13 @@ static bool suits_image(int64_t lanes, const struct tile_image *i, int64_t chann
 {
     bool is_affine = i->block == lanes * i->lane;
     return is_affine || (channels % lanes == 0 && i->lane == 1);
+}
+
+bool tile_has_long_sums(const struct tile_definition *d)
+{
+    bool is_affine = d->source.block == d->lanes * d->source.lane;
+    return tile_is_of_one_pixel(d) && !tile_is_lanewise(d) && d->groups == 1 && is_affine && !d->reading.is_scaled &&
+           d->channels >= 2 * TILE_TERMS_AT_ONCE;
 }
 
 bool tile_suits(const struct tile_definition *d, const struct tile_schedule *s)
@@ -110,6 +120,8 @@ bool tile_suits(const struct tile_definition *d, const struct tile_schedule *s)
     struct tile_shape k = tile_shape_of(d, s);
     int64_t channels = k.is_lanewise ? d->groups * d->channels : d->channels;
     if (d->reading.is_scaled && (k.is_lanewise || d->groups > 1))
+        return false;
+    if (s->terms && (!tile_has_long_sums(d) || k.has_pairs || s->terms > TILE_TERMS_AT_ONCE))
         return false;
     return k.results >= d->lanes && k.results > (int64_t)(s->vectors - 1) * d->lanes &&
            (!k.is_lanewise || s->vectors == 1) && d->target.lane == 1 && suits_image(d->lanes, &d->source, channels) &&

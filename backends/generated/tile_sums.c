@@ -7,7 +7,6 @@
 
 #define PREFETCHED 16   // channels ahead
 #define PIXELS_OF_POINTER 8
-#define TERMS_AT_ONCE 512   // of a dense sum, before they are added to a sum of sums: fewer digits are lost so
 
 static long long as_long(int64_t a)
 {
@@ -36,8 +35,8 @@ static void print_distances_of_source(const struct tile_printing *p)
     text_printf(p->text, is_told ? "X_PIXEL;\n" : "%lld;\n", as_long(p->d->source.pixel));
     text_printf(p->text,
                 "const I step = %lld * pixel, step3 = 3 * step, step5 = 5 * step, step7 = 7 * step;\n"
-                "const I x_lane = X_LANE, channels = CHANNELS;\n",
-                as_long(p->d->window.stride[1]));
+                "const I x_lane = X_LANE, channels = %s;\n",
+                as_long(p->d->window.stride[1]), p->s->terms ? "terms" : "CHANNELS");
 }
 
 static void print_pointers(const struct tile_printing *p, const struct tile_kind *kind)
@@ -112,7 +111,8 @@ static void print_sums_of_pairs(const struct tile_printing *p, const struct tile
 static bool is_long(const struct tile_printing *p)
 {
     const struct tile_definition *d = p->d;
-    return !p->k.is_lanewise && d->window.kernel[0] * d->window.kernel[1] * d->channels > 2 * TERMS_AT_ONCE;
+    return !p->s->terms && !p->k.is_lanewise &&
+           d->window.kernel[0] * d->window.kernel[1] * d->channels > 2 * TILE_TERMS_AT_ONCE;
 }
 
 static void print_sums_of_sums(const struct tile_printing *p, const struct tile_kind *kind, const char *form)
@@ -124,7 +124,7 @@ static void print_sums_of_sums(const struct tile_printing *p, const struct tile_
 
 static void print_end_of_sum(const struct tile_printing *p, const struct tile_kind *kind)
 {
-    text_printf(p->text, "n_terms += end - first;\nif (n_terms >= %d) {\nn_terms = 0;\n", TERMS_AT_ONCE);
+    text_printf(p->text, "n_terms += end - first;\nif (n_terms >= %d) {\nn_terms = 0;\n", TILE_TERMS_AT_ONCE);
     print_sums_of_sums(
         p, kind, "NAMED(store)(b + %3$d * LANES, NAMED(load)(b + %3$d * LANES) + a%1$d_%2$d);\na%1$d_%2$d = (V){0};\n");
     text_add(p->text, "}\n");
@@ -138,7 +138,7 @@ static void print_channels(const struct tile_printing *p, const struct tile_kind
     text_printf(p->text,
                 "for (I c = 0, first, end; c < channels;) {\nfirst = c;\nend = channels - c < %d ? channels : c + %d;\n"
                 "for (; c < end; c += %d) {\n",
-                TERMS_AT_ONCE, TERMS_AT_ONCE, p->k.has_pairs ? 2 : 1);
+                TILE_TERMS_AT_ONCE, TILE_TERMS_AT_ONCE, p->k.has_pairs ? 2 : 1);
     if (p->k.has_pairs) {
         text_add(p->text, "{\n");
         print_pairs(p, kind, column);
@@ -257,6 +257,11 @@ static void print_beginnings(const struct tile_printing *p, const struct tile_ki
         for (int i = 0; i < (int)kind->width; i++)
             text_printf(p->text, "V a%d_%d = begin%d;\n", i, q, q);
     }
+    if (!p->s->terms)
+        return;
+    text_add(p->text, "if (at) {\n");
+    print_sums_of_sums(p, kind, "a%1$d_%2$d = NAMED(load)(b + %3$d * LANES);\n");
+    text_add(p->text, "}\n");
 }
 
 void tile_print_sums(const struct tile_printing *p, const struct tile_kind *kind)
@@ -280,4 +285,9 @@ void tile_print_sums(const struct tile_printing *p, const struct tile_kind *kind
         print_sums_of_sums(p, kind, "a%1$d_%2$d += NAMED(load)(b + %3$d * LANES);\n");
     if (p->k.has_pairs)
         print_sums_of_pairs(p, kind);
+    if (!p->s->terms)
+        return;
+    text_add(p->text, "if (at + terms < CHANNELS) {\n");
+    print_sums_of_sums(p, kind, "NAMED(store)(b + %3$d * LANES, a%1$d_%2$d);\n");
+    text_add(p->text, "return;\n}\n");
 }

@@ -90,6 +90,7 @@ static void print_kind(const struct tile_printing *p, int number)
     print_arguments(p, ", const float *o%d");
     text_add(p->text, p->d->reading.is_scaled ? ", const float *scale" : "");
     text_add(p->text, p->fetches_next ? ", const float *next, I share" : "");
+    text_add(p->text, p->s->terms ? ", float *b, I at, I terms" : "");
     text_add(p->text, ", const I *n)\n{\n");
     tile_print_sums(p, kind);
     print_results(p, kind);
@@ -128,7 +129,8 @@ static void print_calls(const struct tile_printing *p)
         text_printf(p->text, "case %d:\nNAMED(%stile_%d)(xt, wt, r0, r1, yt", i, p->prefix, i);
         print_arguments(p, ", o%d");
         text_add(p->text, p->d->reading.is_scaled ? ", operands[0] + image * SCALE_IMAGE" : "");
-        text_add(p->text, p->fetches_next ? ", next, share, n);\nbreak;\n" : ", n);\nbreak;\n");
+        text_add(p->text, p->fetches_next ? ", next, share" : "");
+        text_add(p->text, p->s->terms ? ", b, at, terms, n);\nbreak;\n" : ", n);\nbreak;\n");
     }
     text_add(p->text, "}\n");
 }
@@ -163,10 +165,17 @@ static void print_window(const struct tile_printing *p)
 static void print_fetching(const struct tile_printing *p)
 {
     int vectors = p->s->vectors;
-    text_printf(p->text,
-                "const I share = (%d * LANES + to - from - 1) / (to - from), terms = W_GROUP / (%d * LANES);\n"
-                "const float *fetched = g + 1 < g1 ? wt + W_GROUP : to < end ? w + g0 * W_GROUP : wt;\n",
-                vectors, vectors);
+    text_printf(p->text, "const I share = (%d * LANES + to - from - 1) / (to - from);\n", vectors);
+    if (p->s->terms)
+        text_printf(p->text,
+                    "const float *fetched = g + 1 < g1 ? wt + W_GROUP : w + g0 * W_GROUP + (at + terms) %% CHANNELS * "
+                    "%d * LANES;\n",
+                    vectors);
+    else
+        text_printf(p->text,
+                    "const I terms = W_GROUP / (%d * LANES);\n"
+                    "const float *fetched = g + 1 < g1 ? wt + W_GROUP : to < end ? w + g0 * W_GROUP : wt;\n",
+                    vectors);
 }
 
 // Parts are of the results where these are even and there are more weights than entries of the source, as each part
@@ -193,9 +202,16 @@ static void print_run(const struct tile_printing *p)
                       "float *y = (float *)given[2];\nconst I *n = given[4];\n");
     print_parts(p);
     text_add(p->text, "for (I from = begin, to; from < end; from = to) {\n"
-                      "to = end - from < AT_ONCE ? end : from + AT_ONCE;\n"
-                      "for (I g = g0; g < g1; g++) {\n");
+                      "to = end - from < AT_ONCE ? end : from + AT_ONCE;\n");
+    if (p->s->terms)
+        text_printf(p->text,
+                    "for (I at = 0, terms = %d; at < CHANNELS; at += terms) {\n"
+                    "terms = CHANNELS - at < terms ? CHANNELS - at : terms;\n",
+                    (int)p->s->terms);
+    text_add(p->text, "for (I g = g0; g < g1; g++) {\n");
     print_group(p);
+    if (p->s->terms)
+        text_printf(p->text, "wt += at * %d * LANES;\nx_at += at * X_LANE;\n", p->s->vectors);
     if (p->fetches_next)
         print_fetching(p);
     text_add(p->text, "I image = from / (ROWS * TILES), row = from / TILES % ROWS, tile = from % TILES;\n"
@@ -205,10 +221,14 @@ static void print_run(const struct tile_printing *p)
             p->text,
             "const float *next = (u - from) * share < %d * LANES ? fetched + (u - from) * share * terms : wt;\n",
             p->s->vectors);
+    if (p->s->terms)
+        text_printf(p->text, "float *b = scratch + ((g - g0) * (to - from) + u - from) * %d * LANES;\n",
+                    (int)p->k.width * p->s->vectors);
     print_window(p);
     print_calls(p);
     text_add(p->text,
              "if (++tile == TILES) {\ntile = 0;\nif (++row == ROWS) {\nrow = 0;\nimage++;\n}\n}\n}\n}\n}\n}\n");
+    text_add(p->text, p->s->terms ? "}\n" : "");
 }
 
 static bool uses(const struct instruction *i, uint16_t value)

@@ -61,7 +61,7 @@ static size_t packed_floats(const struct trial *t)
 
 static size_t scratch_floats(const struct trial *t)
 {
-    return has_fewer(t) ? winograd_scratch_floats(&t->d, &t->fewer) : 0;
+    return has_fewer(t) ? winograd_scratch_floats(&t->d, &t->fewer) : tile_scratch_floats(&t->d, &t->s);
 }
 
 static void pack(const struct trial *t, const float *w, float *ret_packed)
@@ -274,6 +274,24 @@ static bool choose_tiles(struct trial *t, const struct machine *m, int number, s
     return suits(t);
 }
 
+// Long sums of one place, in parts.
+static bool choose_parts(struct trial *t, const struct machine *m, int number, struct random *random)
+{
+    struct tile_definition *d = &t->d;
+    choose_tiles(t, m, 3 * number + 2, random);
+    t->from = t->from == BLOCKS ? LAST : t->from;
+    d->channels = 1024 + (int64_t)random_below(random, 200);
+    for (int i = 0; i < 2; i++) {
+        d->window.kernel[i] = d->window.stride[i] = d->window.dilation[i] = 1;
+        d->window.pad[i] = 0;
+    }
+    d->result_height = d->height = one_to(random, 3);
+    d->result_width = d->width;
+    t->s.terms = 1 + (int64_t)random_below(random, 512);
+    complete(t);
+    return suits(t);
+}
+
 // By which the table of points has a form for tiles of two.
 static const int64_t windows[][2] = {{3, 3}, {1, 7}, {3, 3}, {7, 1}, {5, 5}, {3, 3}, {1, 3}, {3, 5}, {1, 1}, {2, 2}};
 
@@ -321,7 +339,9 @@ static const struct {
     int n_trials;
     uint64_t seed;
     double specials[5];
-} forms[] = {{choose_tiles, 36, 11, {0, 0, NAN, INFINITY, -INFINITY}}, {choose_fewer, 24, 7, {0}}};
+} forms[] = {{choose_tiles, 36, 11, {0, 0, NAN, INFINITY, -INFINITY}},
+             {choose_fewer, 24, 7, {0}},
+             {choose_parts, 16, 5, {0, 0, NAN, INFINITY, 0}}};
 
 // The texts of all trials are compiled together.
 static int try_form(size_t form, struct programs *service, const struct machine *m, int k)
@@ -346,7 +366,7 @@ static int try_form(size_t form, struct programs *service, const struct machine 
 
 static int try_forms(struct programs *service, const struct machine *m, int k)
 {
-    return try_form(0, service, m, k) + try_form(1, service, m, k);
+    return try_form(0, service, m, k) + try_form(1, service, m, k) + try_form(2, service, m, k);
 }
 
 TEST(kernels_compute_convolutions)

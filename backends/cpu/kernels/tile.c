@@ -19,6 +19,7 @@
 #define FEWEST_TILES 6                      // of these: so many fetch the weights of the next group in time
 
 #define SPARE_REGISTERS 4      // for weights and an entry of the source
+#define LONG_SUM 2048          // entries of the source, of which a few pixels fill a near cache
 #define FEW_PIXELS 8           // the library does not do well with so few
 #define FEW_CHANNELS 64        // of the source or of results, whose weights are near
 #define MOST_NEAR_PIXELS 400   // of an image, of which each has a line of the nearest cache
@@ -28,9 +29,8 @@ static int64_t pixels_of(const struct tile_definition *d)
     return d->images * d->result_height * d->result_width;
 }
 
-static void add_choice(choice_list *list, const struct tile_definition *d, int pixels, int vectors, int64_t tiles)
+static void add_schedule(choice_list *list, const struct tile_definition *d, struct tile_schedule s)
 {
-    struct tile_schedule s = {pixels, vectors, tiles};
     struct listed_choice c = {.precision = PRECISION_EXACT};
     TEXT(text);
     if (!tile_suits(d, &s))
@@ -38,6 +38,11 @@ static void add_choice(choice_list *list, const struct tile_definition *d, int p
     tile_schedule_print(&text, &s);
     snprintf(c.text, sizeof c.text, "tile %s", text.chars);
     vec_push(list, c);
+}
+
+static void add_choice(choice_list *list, const struct tile_definition *d, int pixels, int vectors, int64_t tiles)
+{
+    add_schedule(list, d, (struct tile_schedule){pixels, vectors, tiles});
 }
 
 // With channels last all vectors of a row follow each other: they are read while they are near. Of small images a
@@ -72,6 +77,9 @@ static void add_dense(choice_list *list, const struct tile_definition *d)
         int pixels = (d->registers - SPARE_REGISTERS) / q;
         add_choice(list, d, pixels, q, tiles_that_stay(d, pixels));
     }
+    if (d->channels >= LONG_SUM && tile_has_long_sums(d))
+        add_schedule(list, d,
+                     (struct tile_schedule){(d->registers - SPARE_REGISTERS) / 2, 2, pixels_of(d), TILE_TERMS_AT_ONCE});
 }
 
 // The library is near the peak where there are many channels and pixels, but for weights that come from far:
@@ -108,6 +116,11 @@ static void list_spaces(const struct cpu_backend *b, const struct plan *plan, co
     if (!cpu_tile_define_whole(&s, b, plan, step, &arena))
         return;
     tile_list_schedules(&s.definition, &space);
+    vec_push(list, space);
+    if (!tile_has_long_sums(&s.definition))
+        return;
+    space = (struct schedule_space){.sketch = "tile (parts", .precision = PRECISION_EXACT};
+    tile_list_schedules_by_parts(&s.definition, &space);
     vec_push(list, space);
 }
 
@@ -235,6 +248,7 @@ static void *prepare(const struct step_request *r)
     k->is_mean = cpu_is_mean(r->plan, r->step);
     k->behind = s->loop ? NULL : cpu_prepare_behind(r);
     k->weights_floats = tile_weights_floats(&s->definition, &s->schedule);
+    k->scratch_floats = (tile_scratch_floats(&s->definition, &s->schedule) + 15) & ~(size_t)15;
     return give_weights(k, r) ? k : NULL;
 }
 
@@ -278,6 +292,7 @@ static const struct cpu_kernel kernel = {
     .base = {.name = "tile"},
     .prepare = prepare,
     .run = cpu_tile_run,
+    .scratch_bytes = cpu_tile_scratch_bytes,
     .weights = cpu_tile_weights,
     .packed_operand = cpu_tile_packed_operand,
     .describe_weights = describe_weights,
