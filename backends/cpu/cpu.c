@@ -186,7 +186,8 @@ static bool prepare_step(struct cpu_model *m, struct cpu_backend *b, size_t numb
         kept_memory_leave(&m->kept, number, -1);
         return is_done;
     }
-    struct step_request r = {b, &m->base.plan, step, m->memory, &m->base.arena, error, &m->kept};
+    struct step_request r = {
+        b, &m->base.plan, step, m->memory, &m->base.arena, error, &m->kept, b->base.options.prepares_to_write};
     void *state = cpu_prepare(&r, &kernel);
     *ret_prepared = (struct prepared_step){number, kernel, state};
     if (!state)

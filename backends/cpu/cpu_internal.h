@@ -37,6 +37,7 @@ struct step_request {
     struct arena *arena;   // lives as long as the prepared step
     struct error *error;
     struct kept_memory *kept;   // of a model; NULL: the step is measured alone
+    bool is_only_written;       // it is never run: what is not written of it is not packed
 };
 // One run of a step.
 struct execution {

@@ -27,46 +27,7 @@ static bool fail_with_errno(struct error *error, const char *path, const char *w
 
 // ---- reading ----
 
-// The bytes of an open file, or NULL with errno.
-typedef void *take_bytes_fn(int fd, size_t size);
-
-static void *map_bytes(int fd, size_t size)
-{
-    void *bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-    return bytes == MAP_FAILED ? NULL : bytes;
-}
-
-static bool read_all(int fd, char *bytes, size_t size)
-{
-    for (size_t done = 0; done < size;) {
-        ssize_t n = read(fd, bytes + done, size - done);
-        if (n < 0 && errno == EINTR)
-            continue;
-        errno = n == 0 ? EIO : errno;   // it was cut meanwhile
-        if (n <= 0)
-            return false;
-        done += (size_t)n;
-    }
-    return true;
-}
-
-static void *read_bytes(int fd, size_t size)
-{
-    if (size > mem_available() / 2)
-        return map_bytes(fd, size);
-    void *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (bytes == MAP_FAILED)
-        return NULL;
-    mem_ask_for_huge_pages(bytes, size);
-    if (read_all(fd, bytes, size))
-        return bytes;
-    int number = errno;
-    munmap(bytes, size);
-    errno = number;
-    return NULL;
-}
-
-static bool take_open_file(struct file_map *map, int fd, const char *path, take_bytes_fn *take, struct error *error)
+static bool map_open_file(struct file_map *map, int fd, const char *path, struct error *error)
 {
     struct stat status;
     if (fstat(fd, &status) != 0)
@@ -77,32 +38,24 @@ static bool take_open_file(struct file_map *map, int fd, const char *path, take_
     *map = (struct file_map){nothing, (size_t)status.st_size};
     if (map->size == 0)
         return true;
-    map->bytes = take(fd, map->size);
-    if (map->bytes)
-        return true;
-    *map = (struct file_map){0};
-    return fail_with_errno(error, path, "cannot take into memory", errno);
+    void *bytes = mmap(NULL, map->size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (bytes == MAP_FAILED) {
+        *map = (struct file_map){0};
+        return fail_with_errno(error, path, "cannot map", errno);
+    }
+    map->bytes = bytes;
+    return true;
 }
 
-static bool take_file(struct file_map *map, const char *path, take_bytes_fn *take, struct error *error)
+bool file_map_open(struct file_map *map, const char *path, struct error *error)
 {
     *map = (struct file_map){0};
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return fail_with_errno(error, path, "cannot open", errno);
-    bool is_taken = take_open_file(map, fd, path, take, error);
+    bool is_mapped = map_open_file(map, fd, path, error);
     close(fd);
-    return is_taken;
-}
-
-bool file_map_open(struct file_map *map, const char *path, struct error *error)
-{
-    return take_file(map, path, map_bytes, error);
-}
-
-bool file_map_read(struct file_map *map, const char *path, struct error *error)
-{
-    return take_file(map, path, read_bytes, error);
+    return is_mapped;
 }
 
 void file_map_close(struct file_map *map)

@@ -12,10 +12,6 @@ struct file_map {
     size_t size;
 };
 bool file_map_open(struct file_map *map, const char *path, struct error *error);   // regular files only
-// The same, read into memory of this process, in huge pages where the system has them: what is read through again and
-// again comes faster from these than from a file's small ones. What would take more than half of the free memory is
-// mapped.
-bool file_map_read(struct file_map *map, const char *path, struct error *error);
 void file_map_close(struct file_map *map);
 
 struct file_writer {

@@ -136,10 +136,13 @@ static bool compute(const struct folded_graph *f, struct folded_weight *w, struc
 {
     struct graph part FREED_BY(graph_free);
     struct tensor_value output;
+    bool *only_writes = &f->backend->options.prepares_to_write, wrote = *only_writes;
     graph_copy(&part, f->whole);
     vec_clear(&part.outputs);
     graph_add_output(&part, w->computed);
+    *only_writes = false;
     struct model *m = backend_prepare_from(f->backend, &part, NULL, NULL, &f->given, error);
+    *only_writes = wrote;
     bool is_done = m != NULL;
     if (is_done) {
         model_allocate_outputs(m, &output, &w->arena);

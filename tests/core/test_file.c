@@ -43,25 +43,16 @@ static void empty_folder(void)
     assert_int_equal(mkdir(folder, 0700), 0);
 }
 
-typedef bool open_fn(struct file_map *map, const char *path, struct error *error);
-static open_fn *const ways_to_open[] = {file_map_open, file_map_read};
-
-static void check_content_by(open_fn *open, const char *path, const void *bytes, size_t size)
+static void check_content(const char *path, const void *bytes, size_t size)
 {
     struct file_map map;
-    assert_true(open(&map, path, &(struct error){0}));
+    assert_true(file_map_open(&map, path, &(struct error){0}));
     assert_int_equal(map.size, size);
     assert_non_null(map.bytes);
     if (size)
         assert_memory_equal(map.bytes, bytes, size);
     file_map_close(&map);
     assert_null(map.bytes);
-}
-
-static void check_content(const char *path, const void *bytes, size_t size)
-{
-    for (int way = 0; way < 2; way++)
-        check_content_by(ways_to_open[way], path, bytes, size);
 }
 
 static unsigned mode_of(const char *path)
@@ -256,13 +247,11 @@ TEST(a_disk_that_fills_up_leaves_nothing)
 
 static void refuse(const char *path, const char *reason)
 {
-    for (int way = 0; way < 2; way++) {
-        struct file_map map;
-        struct error error;
-        assert_false(ways_to_open[way](&map, path, &error));
-        assert_string_equal(error.message, reason);
-        file_map_close(&map);
-    }
+    struct file_map map;
+    struct error error;
+    assert_false(file_map_open(&map, path, &error));
+    assert_string_equal(error.message, reason);
+    file_map_close(&map);
 }
 
 TEST(only_regular_files_are_opened)
@@ -273,20 +262,6 @@ TEST(only_regular_files_are_opened)
     refuse("/dev/null", "is not a regular file");
     assert_int_equal(mkfifo(path_of("pipe"), 0600), 0);
     refuse(path_of("pipe"), "is not a regular file");
-}
-
-TEST(what_was_read_stays_when_the_file_is_cut_short)
-{
-    static char ones[40000];
-    struct file_map map;
-    struct error error;
-    empty_folder();
-    memset(ones, 1, sizeof ones);
-    assert_true(file_write_text(path_of("model"), ones, sizeof ones, &error));
-    assert_true(file_map_read(&map, path_of("model"), &error));
-    assert_int_equal(truncate(path_of("model"), 10000), 0);
-    assert_memory_equal(map.bytes, ones, sizeof ones);
-    file_map_close(&map);
 }
 
 static void read_what_was_cut_short(const char *path, int out)

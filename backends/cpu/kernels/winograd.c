@@ -178,8 +178,11 @@ static bool pack_weights(struct winograd_kernel *k, const struct step_request *r
     struct packing_run p = {.kernel = k, .plain = (const float *)address_of_view(r->memory, w)};
     cpu_tile_weight_distances(r->step, p.distances);
     bool is_one = d->window.kernel[0] == 1 && d->window.kernel[1] == 1;
-    if (w->block || !(is_one || (p.distances[3] == 1 && p.distances[2] == d->window.kernel[1])) ||
-        !cpu_provide_plain(r))
+    if (w->block || !(is_one || (p.distances[3] == 1 && p.distances[2] == d->window.kernel[1])))
+        return false;
+    if (r->is_only_written)
+        return true;
+    if (!cpu_provide_plain(r))
         return false;
     k->base.weights_floats = winograd_weights_floats(d, &k->schedule);
     k->base.weights = arena_alloc(r->arena, k->base.weights_floats * sizeof(float), 64);
