@@ -337,10 +337,8 @@ bool definition_mentions(const struct definition *d, expr e, int64_t variable)
 {
     const struct expr_node *n = &d->nodes.items[e];
     struct operands below = expr_operands(d, e);
-    bool mentions = n->kind == EXPR_VARIABLE && n->value == variable;
-    for (uint32_t i = 0; i < below.n && !mentions; i++)
-        mentions = definition_mentions(d, below.items[i], variable);
-    return mentions;
+    return (n->kind == EXPR_VARIABLE && n->value == variable) ||
+           ANY(uint32_t, i, below.n, definition_mentions(d, below.items[i], variable));
 }
 
 // The facts that a walk over a stage's body learns of each axis of the stage.
@@ -451,11 +449,10 @@ static double count_scalar_operations(const struct definition *d, expr e, bool b
 {
     const struct expr_node *n = &d->nodes.items[e];
     struct operands below = expr_operands(d, e);
-    double operations = 0;
     if (n->kind != EXPR_APPLY && n->kind != EXPR_REDUCE && n->kind != EXPR_SELECT)
         return 0;
-    for (uint32_t i = 0; i < below.n; i++)
-        operations += count_scalar_operations(d, below.items[i], begins_with_term);
+    double operations =
+        SUM_ALL(double, uint32_t, i, below.n, count_scalar_operations(d, below.items[i], begins_with_term));
     double extent = n->kind == EXPR_REDUCE ? (double)d->extents.items[n->value] : 0;
     return n->kind == EXPR_SELECT   ? operations
            : n->kind == EXPR_REDUCE ? extent * (1 + operations) - (begins_with_term && extent > 0)

@@ -42,9 +42,8 @@ static bool value_at_zero(const struct definition *d, expr e, double *ret)
     const struct expr_node *n = &d->nodes.items[e];
     struct operands below = scalar_operands(d, e);
     double of[3] = {0};
-    for (uint32_t i = 0; i < below.n; i++)
-        if (!value_at_zero(d, below.items[i], &of[i]))
-            return false;
+    if (ANY(uint32_t, i, below.n, !value_at_zero(d, below.items[i], &of[i])))
+        return false;
     *ret = n->kind == EXPR_REAL ? n->real : n->kind == EXPR_APPLY ? f64_apply(n->fn, of[0], of[1], of[2]) : of[0];
     switch ((enum expr_kind)n->kind) {
     case EXPR_REAL:
@@ -189,9 +188,7 @@ static bool reads_own_places(const struct definition *d, const struct stage *s, 
     const struct expr_node *n = &d->nodes.items[e];
     struct operands below = scalar_operands(d, e);
     bool are_own = n->kind == EXPR_READ ? reads_own_place(d, s, n) : n->kind == EXPR_REAL || n->kind == EXPR_APPLY;
-    for (uint32_t i = 0; i < below.n && are_own; i++)
-        are_own = reads_own_places(d, s, below.items[i]);
-    return are_own;
+    return are_own && ALL(uint32_t, i, below.n, reads_own_places(d, s, below.items[i]));
 }
 
 static bool works_entry_by_entry(const struct definition *d)

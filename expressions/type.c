@@ -139,10 +139,7 @@ bool type_has_allowed_size(const struct type *t)
 
 int64_t type_elements(const struct type *t)
 {
-    int64_t n = 1;
-    for (int i = 0; i < t->rank; i++)
-        n *= t->dim[i];
-    return n;
+    return PRODUCT_ALL(int64_t, int, i, t->rank, t->dim[i]);
 }
 
 size_t type_bytes(const struct type *t)

@@ -306,9 +306,7 @@ static bool gather_family(const struct job *job, struct family_types *u, checkpo
         findings_move(ret_findings, &p->findings);
     }
     counts->classes = ret_findings->counts;
-    uint64_t stored = 0;
-    for (int level = 0; level < max_ops_of(job, f); level++)
-        stored += counts->terms[level];
+    uint64_t stored = SUM_ALL(uint64_t, int, level, max_ops_of(job, f), counts->terms[level]);
     counts->terms[max_ops_of(job, f)] = counts->classes.terms - stored;
     return covered == FINGERPRINT_SLICES ||
            error_set(error, NULL, 0, 0, "family %s: slices %d to %d are missing", f->name, covered, FINGERPRINT_SLICES);
@@ -417,10 +415,8 @@ static bool find_shard(struct job *job, checkpoint_list *parts, struct error *er
 {
     if (!start_finding(job, parts, error))
         return false;
-    for (size_t i = 0; i < job->space.families.count; i++)
-        if (!find_family(job, i, parts, error))
-            return false;
-    return checkpoint_file_write(job->options.output, &job->header, parts->items, parts->count, error);
+    return ALL(size_t, i, job->space.families.count, find_family(job, i, parts, error)) &&
+           checkpoint_file_write(job->options.output, &job->header, parts->items, parts->count, error);
 }
 
 // The reduction takes what it takes, which is known when it is done.
@@ -444,10 +440,8 @@ static bool reduce_parts(struct job *job, checkpoint_list *parts, struct error *
     if (!make_space(job, error))
         return false;
     checkpoint_list_sort(parts);
-    for (size_t i = 0; i < job->space.families.count; i++)
-        if (!reduce_family(job, job->space.families.items[i], parts, error))
-            return false;
-    return write_all(job, error);
+    return ALL(size_t, i, job->space.families.count, reduce_family(job, job->space.families.items[i], parts, error)) &&
+           write_all(job, error);
 }
 
 bool job_merge(struct job *job, char **paths, int n, struct error *error)

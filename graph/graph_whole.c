@@ -161,9 +161,8 @@ static bool step_into(struct replacing *r, node_id n)
 {
     size_t before = r->stack->count;
     r->visits[n] = VISIT_OPEN;
-    for (uint32_t i = 0; i < r->g->nodes.items[n].n_inputs; i++)
-        if (!open_node(r, graph_inputs(r->g, n)[i]))
-            return false;
+    if (ANY(uint32_t, i, r->g->nodes.items[n].n_inputs, !open_node(r, graph_inputs(r->g, n)[i])))
+        return false;
     if (r->stack->count == before) {
         close_node(r, n);
         r->stack->count--;
@@ -270,10 +269,7 @@ static bool pair_inputs(struct comparing *c, node_id n)
 {
     const struct node *x = &c->a->nodes.items[n];
     const tensor_id *in_a = graph_inputs(c->a, n), *in_b = graph_inputs(c->b, c->partner[n]);
-    for (uint32_t i = 0; i < x->n_inputs; i++)
-        if (!pair_tensors(c, in_a[i], in_b[i]))
-            return false;
-    return true;
+    return ALL(uint32_t, i, x->n_inputs, pair_tensors(c, in_a[i], in_b[i]));
 }
 
 // Inputs of commutative nodes stand in one order in both graphs, by what makes them, so position decides. Where that
@@ -286,9 +282,8 @@ bool graph_pair(const struct graph *a, const struct graph *b, node_id *ret_partn
     struct comparing c = {a, b, ret_partners};
     for (node_id n = 0; n < a->nodes.count; n++)
         c.partner[n] = NO_NODE;
-    for (size_t i = 0; i < a->outputs.count; i++)
-        if (!pair_tensors(&c, a->outputs.items[i], b->outputs.items[i]))
-            return false;
+    if (ANY(size_t, i, a->outputs.count, !pair_tensors(&c, a->outputs.items[i], b->outputs.items[i])))
+        return false;
     for (node_id n = (node_id)a->nodes.count; n-- > 0;)
         if (c.partner[n] != NO_NODE && !pair_inputs(&c, n))
             return false;

@@ -33,9 +33,7 @@ void sizes_free(struct sizes *s)
 
 static int64_t factor_value(const struct sizes *s, const struct size_factor *f, const int64_t *binding)
 {
-    int64_t sum = f->constant;
-    for (uint32_t i = 0; i < s->n_symbols; i++)
-        sum += f->weights[i] * binding[i];
+    int64_t sum = f->constant + SUM_ALL(int64_t, uint32_t, i, s->n_symbols, f->weights[i] * binding[i]);
     return floor_quotient(sum, f->divisor);
 }
 
@@ -166,9 +164,8 @@ static bool solve_sum(const struct sizes *s, uint32_t set, const int64_t *at, st
     struct changes c;
     find_changes(s, set, at, &c);
     *ret_sum = (struct size_factor){.divisor = 1, .constant = at[0]};
-    for (int j = 0; j < c.n; j++)
-        if (!eliminate(&c, j))
-            return false;
+    if (ANY(int, j, c.n, !eliminate(&c, j)))
+        return false;
     for (int j = 0; j < c.n; j++) {
         double weight = round(c.rows[j][c.n] / c.rows[j][j]);
         if (fabs(weight) > INT32_MAX)
@@ -229,9 +226,8 @@ static bool add_sum(struct sizes *s, struct size_factor sum, struct size_form *r
 static bool fit_sum(struct sizes *s, const int64_t *at, struct size_form *ret_form)
 {
     struct size_factor sum;
-    for (int64_t k = 0; k < N_PROBES; k++)
-        if (at[k] < 0 || at[k] > INT32_MAX)
-            return false;
+    if (ANY(int64_t, k, N_PROBES, at[k] < 0 || at[k] > INT32_MAX))
+        return false;
     for (int n = 1; n <= MOST_SUMMANDS; n++)
         for (uint32_t set = 1; set < UINT32_C(1) << s->n_symbols; set++)
             if (__builtin_popcount(set) == n && solve_sum(s, set, at, &sum))
@@ -269,9 +265,8 @@ bool sizes_fit(struct sizes *s, const int64_t *at, struct size_form *ret_form)
     if (!find_form(s, at, &size.form))
         return false;
     *ret_form = size.form;
-    for (size_t i = 0; i < s->noted.count; i++)
-        if (memcmp(s->noted.items[i].at, at, sizeof size.at) == 0)
-            return true;
+    if (ANY(size_t, i, s->noted.count, memcmp(s->noted.items[i].at, at, sizeof size.at) == 0))
+        return true;
     vec_push(&s->noted, size);
     return true;
 }

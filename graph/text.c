@@ -104,10 +104,7 @@ static bool read_types(struct reader *r, const struct sexp *let, struct type **r
 {
     *ret_count = (uint32_t)let->count - 3;
     *ret_types = arena_array(r->g->arena, struct type, *ret_count + 1);
-    for (uint32_t i = 0; i < *ret_count; i++)
-        if (!type_parse(&let->items[3 + i], r->file, &(*ret_types)[i], r->error))
-            return false;
-    return true;
+    return ALL(uint32_t, i, *ret_count, type_parse(&let->items[3 + i], r->file, &(*ret_types)[i], r->error));
 }
 
 static bool add_node(struct reader *r, const struct sexp *let, const struct call_text *call, node_id *ret_node)
@@ -118,9 +115,8 @@ static bool add_node(struct reader *r, const struct sexp *let, const struct call
     uint32_t n_types;
     if (!read_attributes(r, call, values) || !read_types(r, let, &types, &n_types))
         return false;
-    for (size_t i = 0; i < call->n_arguments; i++)
-        if (!find_tensor(r, &call->arguments[i], &inputs[i]))
-            return false;
+    if (ANY(size_t, i, call->n_arguments, !find_tensor(r, &call->arguments[i], &inputs[i])))
+        return false;
     if (call->op->flags & OPERATOR_IS_LEAF) {
         if (n_types != 1)
             return sexp_error(r->error, r->file, let, "%s needs one type", call->op->name);
@@ -156,10 +152,8 @@ static bool read_let(struct reader *r, const struct sexp *let)
     if (n != r->g->nodes.items[node].n_outputs)
         return sexp_error(r->error, r->file, names, "%s has %u outputs here", call.op->name,
                           r->g->nodes.items[node].n_outputs);
-    for (uint32_t i = 0; i < n; i++)
-        if (!bind_name(r, names->kind == SEXP_LIST ? &names->items[i] : names, graph_output_of(r->g, node, i)))
-            return false;
-    return true;
+    return ALL(uint32_t, i, n,
+               bind_name(r, names->kind == SEXP_LIST ? &names->items[i] : names, graph_output_of(r->g, node, i)));
 }
 
 static bool read_outputs(struct reader *r, const struct sexp *outputs)

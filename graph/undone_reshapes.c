@@ -83,9 +83,8 @@ static bool find_region(struct region *r, tensor_id last)
         return false;
     for (uint32_t at = 0; at < r->n; at++) {
         node_id maker = r->g->tensors.items[r->parts[at].tensor].producer;
-        for (uint32_t i = 0; i < r->g->nodes.items[maker].n_inputs; i++)
-            if (!read_input(r, graph_inputs(r->g, maker)[i]))
-                return false;
+        if (ANY(uint32_t, i, r->g->nodes.items[maker].n_inputs, !read_input(r, graph_inputs(r->g, maker)[i])))
+            return false;
     }
     return true;
 }

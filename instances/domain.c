@@ -280,9 +280,7 @@ static node_set nodes_with_variable(const struct pattern *p, uint32_t variable)
 static bool is_divided_in_term(const struct attribute_term *t, uint32_t variable)
 {
     bool is_divided = t->kind == TERM_DIV && attribute_term_mentions_variable(t->operands[0], variable);
-    for (uint32_t i = 0; i < t->count && !is_divided; i++)
-        is_divided = is_divided_in_term(t->operands[i], variable);
-    return is_divided;
+    return is_divided || ANY(uint32_t, i, t->count, is_divided_in_term(t->operands[i], variable));
 }
 
 // The largest number of groups: 2 and 4 of numbers that are halved.

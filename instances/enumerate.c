@@ -34,15 +34,13 @@ struct search {
 
 static uint32_t used_variables(const struct equation *eq)
 {
-    uint32_t variables = 0;
-    for (uint32_t i = 0; i < eq->pattern->nodes.count; i++)
-        variables |= equation_variables_of_node(eq->pattern, i);
+    uint32_t variables =
+        UNION_ALL(uint32_t, uint32_t, i, eq->pattern->nodes.count, equation_variables_of_node(eq->pattern, i));
     for (uint32_t i = 0; i < eq->pattern->terms.count; i++)
         if (eq->pattern->terms.items[i].is_variable)
             variables |= 1u << eq->pattern->terms.items[i].index;
-    for (uint32_t i = 0; i < eq->n_conditions; i++)
-        variables |= equation_variables_of_condition(&eq->conditions[i]);
-    return variables;
+    return variables |
+           UNION_ALL(uint32_t, uint32_t, i, eq->n_conditions, equation_variables_of_condition(&eq->conditions[i]));
 }
 
 // Other ranks than lists of windows ask for are ill-typed, whatever the sizes are.

@@ -35,10 +35,8 @@ node_set equation_nodes_of_term(const struct pattern *p, term_id term)
     if (t->is_variable)
         return 0;
     const struct pattern_node *n = &p->nodes.items[t->index];
-    node_set nodes = (node_set)1 << t->index;
-    for (uint32_t i = 0; i < n->n_inputs; i++)
-        nodes |= equation_nodes_of_term(p, n->inputs[i]);
-    return nodes;
+    return ((node_set)1 << t->index) |
+           UNION_ALL(node_set, uint32_t, i, n->n_inputs, equation_nodes_of_term(p, n->inputs[i]));
 }
 
 const struct attribute_pattern *pattern_node_attribute(const struct pattern_node *node, enum attribute_role role)
@@ -94,10 +92,8 @@ int64_t equation_size_by_condition(const struct equation *eq, uint32_t variable,
 uint32_t equation_variables_of_term(const struct attribute_term *t)
 {
     bool is_shape = t->kind == TERM_DIM || t->kind == TERM_DIMS || t->kind == TERM_RANK;
-    uint32_t variables = is_shape ? 1u << t->value : 0;
-    for (uint32_t i = 0; i < t->count; i++)
-        variables |= equation_variables_of_term(t->operands[i]);
-    return variables;
+    return (is_shape ? 1u << t->value : 0) |
+           UNION_ALL(uint32_t, uint32_t, i, t->count, equation_variables_of_term(t->operands[i]));
 }
 
 uint32_t equation_variables_of_condition(const struct condition *c)
@@ -129,10 +125,8 @@ uint32_t equation_variables_of_node(const struct pattern *p, uint32_t node)
 
 uint32_t attribute_variables_of_term(const struct attribute_term *t)
 {
-    uint32_t variables = t->kind == TERM_VARIABLE ? 1u << t->value : 0;
-    for (uint32_t i = 0; i < t->count; i++)
-        variables |= attribute_variables_of_term(t->operands[i]);
-    return variables;
+    return (t->kind == TERM_VARIABLE ? 1u << t->value : 0) |
+           UNION_ALL(uint32_t, uint32_t, i, t->count, attribute_variables_of_term(t->operands[i]));
 }
 
 uint32_t attribute_variables_of_node(const struct pattern_node *node)
@@ -187,10 +181,7 @@ node_set equation_nodes(const struct equation *eq)
 
 static node_set nodes_of_terms(const struct equation *eq, uint32_t n, const term_id *terms)
 {
-    node_set nodes = 0;
-    for (uint32_t i = 0; i < n; i++)
-        nodes |= equation_nodes_of_term(eq->pattern, terms[i]);
-    return nodes;
+    return UNION_ALL(node_set, uint32_t, i, n, equation_nodes_of_term(eq->pattern, terms[i]));
 }
 
 node_set equation_nodes_of_side(const struct equation *eq, const term_id *side)

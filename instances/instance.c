@@ -96,10 +96,7 @@ bool instance_type_node(struct instance *in, uint32_t node)
 static int64_t entries_of_node(const struct instance *in, uint32_t node)
 {
     const struct definition *d = typing_definition(in->typing, in->calls[node]);
-    int64_t entries = 0;
-    for (int i = 0; i < d->n_stages; i++)
-        entries += type_elements(&d->stages[i].type);
-    return entries;
+    return SUM_ALL(int64_t, int, i, d->n_stages, type_elements(&d->stages[i].type));
 }
 
 bool instance_has_more_entries(const struct instance *in, int64_t most)

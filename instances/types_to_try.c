@@ -97,9 +97,7 @@ static enum cuts cuts_of(const struct enumeration *e, uint32_t variable)
 #define MAX_TYPES (1u << 22)   // of one rank, as they are all held in memory
 static bool are_too_many(const int64_t *sizes, int rank)
 {
-    double n = 1;
-    for (int i = 0; i < rank; i++)
-        n *= __builtin_popcount((uint32_t)sizes[i]);
+    double n = PRODUCT_ALL(double, int, i, rank, __builtin_popcount((uint32_t)sizes[i]));
     return n > MAX_TYPES;
 }
 

@@ -156,10 +156,7 @@ static bool add_property(struct property_set *set, const struct sexp *s, const c
 
 static bool add_properties(struct property_set *set, const struct sexp *list, const char *file, struct error *error)
 {
-    for (size_t i = 0; i < list->count; i++)
-        if (!add_property(set, &list->items[i], file, error))
-            return false;
-    return true;
+    return ALL(size_t, i, list->count, add_property(set, &list->items[i], file, error));
 }
 
 bool property_set_read(struct property_set *set, const char *path, struct error *error)
@@ -199,9 +196,7 @@ bool property_set_read_folder(struct property_set *set, const char *folder, stru
             vec_push(&names, arena_printf(set->arena, "%s/%s", folder, entry->d_name));
     closedir(d);
     vec_sort(&names, compare_names);
-    for (size_t i = 0; i < names.count && is_read; i++)
-        is_read = property_set_read(set, names.items[i], error);
-    return is_read;
+    return is_read && ALL(size_t, i, names.count, property_set_read(set, names.items[i], error));
 }
 
 const char *property_standard_folder(char buffer[SHARED_PATH_SIZE])

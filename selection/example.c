@@ -269,8 +269,7 @@ static bool renew_graph(struct graph *ret_graph, const struct graph *g, const ui
     LOCAL_ARRAY(bool, live, g->nodes.count + 1);
     graph_mark_live(g, live);
     graph_init(ret_graph, arena);
-    for (node_id n = 0; n < g->nodes.count && is_typed; n++)
-        is_typed = !live[n] || renew_node(ret_graph, g, n, weights, moved);
+    is_typed = is_typed && ALL(node_id, n, g->nodes.count, !live[n] || renew_node(ret_graph, g, n, weights, moved));
     for (size_t i = 0; is_typed && i < g->outputs.count; i++)
         graph_add_output(ret_graph, moved[g->outputs.items[i]]);
     if (!is_typed)

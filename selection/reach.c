@@ -65,18 +65,12 @@ static bool add_rewritten(void *context, const struct match *m)
 
 static uint64_t operators_of_graph(const struct graph *g)
 {
-    uint64_t set = 0;
-    for (size_t n = 0; n < g->nodes.count; n++)
-        set |= (uint64_t)1 << g->nodes.items[n].op->id % 64;
-    return set;
+    return UNION_ALL(uint64_t, size_t, n, g->nodes.count, (uint64_t)1 << g->nodes.items[n].op->id % 64);
 }
 
 static uint64_t operators_of_source(const struct rule *r)
 {
-    uint64_t set = 0;
-    for (uint32_t n = 0; n < r->n_source_nodes; n++)
-        set |= (uint64_t)1 << r->pattern.nodes.items[n].op->id % 64;
-    return set;
+    return UNION_ALL(uint64_t, uint32_t, n, r->n_source_nodes, (uint64_t)1 << r->pattern.nodes.items[n].op->id % 64);
 }
 
 static void expand(struct reaching *s, size_t number)

@@ -102,14 +102,10 @@ static void choose_reachable(struct deriving *d, const struct asked *a)
 // Does its source name an axis or another attribute by a number?
 static bool names_numbers(const struct rule *r)
 {
-    for (uint32_t n = 0; n < r->n_source_nodes; n++) {
-        const struct pattern_node *node = &r->pattern.nodes.items[n];
-        for (int i = 0; i < operator_n_attributes(node->op); i++)
-            for (uint32_t k = 0; k < node->attributes[i].count; k++)
-                if (node->attributes[i].terms[k]->kind == TERM_INTEGER)
-                    return true;
-    }
-    return false;
+    return FIND(r->pattern.nodes.items, r->n_source_nodes, node,
+                ANY(int, i, operator_n_attributes(node->op),
+                    ANY(uint32_t, k, node->attributes[i].count, node->attributes[i].terms[k]->kind == TERM_INTEGER))) !=
+           NULL;
 }
 
 // Examples of a rule for all axes may all be at one of them.

@@ -68,10 +68,8 @@ static bool combine_lists(enum attribute_term_kind kind, const struct list *a, c
     if (a->count != b->count && a->count != 1 && b->count != 1)
         return false;
     ret->count = a->count == 1 ? b->count : a->count;
-    for (uint32_t i = 0; i < ret->count; i++)
-        if (!combine_entries(kind, a->items[a->count == 1 ? 0 : i], b->items[b->count == 1 ? 0 : i], &ret->items[i]))
-            return false;
-    return true;
+    return ALL(uint32_t, i, ret->count,
+               combine_entries(kind, a->items[a->count == 1 ? 0 : i], b->items[b->count == 1 ? 0 : i], &ret->items[i]));
 }
 
 static bool append(struct list *ret, const struct list *more)
@@ -113,10 +111,7 @@ static bool select_part(enum attribute_term_kind kind, int64_t n, const struct l
     part.count = 0;
     for (uint32_t i = kind == TERM_DROP ? (uint32_t)n : 0; i < (kind == TERM_TAKE ? (uint32_t)n : l->count); i++)
         part.items[part.count++] = l->items[i];
-    for (int64_t i = 0; i < (kind == TERM_REPEAT ? n : 1); i++)
-        if (!append(ret, &part))
-            return false;
-    return true;
+    return ALL(int64_t, i, (kind == TERM_REPEAT ? n : 1), append(ret, &part));
 }
 
 static bool count_up(const struct list *l, struct list *ret)

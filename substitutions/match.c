@@ -93,10 +93,8 @@ static bool match_attribute(struct matching *s, struct trail *trail, const struc
 static bool match_attributes(struct matching *s, struct trail *trail, const struct pattern_node *pattern,
                              const struct node *node)
 {
-    for (int i = 0; i < operator_n_attributes(node->op); i++)
-        if (!match_attribute(s, trail, &pattern->attributes[i], &node->attributes[i]))
-            return false;
-    return true;
+    return ALL(int, i, operator_n_attributes(node->op),
+               match_attribute(s, trail, &pattern->attributes[i], &node->attributes[i]));
 }
 
 static struct term_bindings bindings_of(const struct match *m, const struct graph *g, const struct type **types)
@@ -149,9 +147,8 @@ static bool resolve_plainly(struct plain_types *p, const tensor_id *variables, u
 {
     const struct pattern_node *pattern = &p->rule->pattern.nodes.items[pattern_node];
     struct type *types = arena_array(p->scratch, struct type, pattern->n_inputs + 1);
-    for (uint32_t i = 0; i < pattern->n_inputs; i++)
-        if (!plain_type_of_term(p, variables, pattern->inputs[i], &types[i]))
-            return false;
+    if (ANY(uint32_t, i, pattern->n_inputs, !plain_type_of_term(p, variables, pattern->inputs[i], &types[i])))
+        return false;
     struct operator_call call = {pattern->op, (int)pattern->n_inputs, types, values};
     return resolve_attributes(&call, p->scratch, values, &p->of_nodes[pattern_node]);
 }
@@ -334,8 +331,7 @@ static bool match_source_near_what_is_bound(struct matching *s, uint32_t pattern
     LOCAL_LIST(node_list, candidates);
     bool goes_on = true;
     bool is_anchored = find_candidates(s, pattern_node, &candidates);
-    for (size_t i = 0; goes_on && i < candidates.count; i++)
-        goes_on = solve_node(s, pattern_node, candidates.items[i], NULL);
+    goes_on = goes_on && ALL(size_t, i, candidates.count, solve_node(s, pattern_node, candidates.items[i], NULL));
     return is_anchored ? goes_on : match_source_anywhere(s, pattern_node);
 }
 
@@ -471,10 +467,8 @@ static bool add_target_node(struct application *ap, uint32_t n, const struct ter
     if (!pattern_evaluate_attributes(pattern, b, ap->scratch, values) ||
         (ap->types.rule && !resolve_plainly(&ap->types, ap->m->variables, n, values)))
         return false;
-    for (uint32_t i = 0; i < pattern->n_inputs; i++)
-        if (!tensor_of_term(ap, pattern->inputs[i], &inputs[i]))
-            return false;
-    return graph_add(ap->g, pattern->op, values, pattern->n_inputs, inputs, &ap->nodes[n]) &&
+    return ALL(uint32_t, i, pattern->n_inputs, tensor_of_term(ap, pattern->inputs[i], &inputs[i])) &&
+           graph_add(ap->g, pattern->op, values, pattern->n_inputs, inputs, &ap->nodes[n]) &&
            has_entries(ap->g, ap->nodes[n]) && !computes_integers(ap->g, ap->nodes[n]);
 }
 
@@ -502,11 +496,9 @@ static bool add_target(struct application *ap, tensor_id *ret_old, tensor_id *re
     for (uint32_t n = r->n_source_nodes; n < r->pattern.nodes.count; n++)
         if (!add_target_node(ap, n, &b))
             return false;
-    for (uint32_t i = 0; i < r->n_outputs; i++)
-        if (!tensor_of_term(ap, r->sources[i], &ret_old[i]) || !tensor_of_term(ap, r->targets[i], &ret_new[i]) ||
-            !type_equal(graph_type(ap->g, ret_old[i]), graph_type(ap->g, ret_new[i])))
-            return false;
-    return true;
+    return ALL(uint32_t, i, r->n_outputs,
+               tensor_of_term(ap, r->sources[i], &ret_old[i]) && tensor_of_term(ap, r->targets[i], &ret_new[i]) &&
+                   type_equal(graph_type(ap->g, ret_old[i]), graph_type(ap->g, ret_new[i])));
 }
 
 bool match_apply(const struct match *m, struct graph *g, struct arena *scratch, tensor_id *ret_old, tensor_id *ret_new)

@@ -177,9 +177,8 @@ static bool parse_operands(struct pattern *p, const struct sexp *items, size_t c
                            struct attribute_term *term, struct error *error)
 {
     const struct attribute_term **operands = arena_array(a, const struct attribute_term *, count + 1);
-    for (size_t i = 0; i < count; i++)
-        if (!pattern_parse_attribute_term(p, &items[i], file, a, &operands[i], error))
-            return false;
+    if (ANY(size_t, i, count, !pattern_parse_attribute_term(p, &items[i], file, a, &operands[i], error)))
+        return false;
     term->count = (uint32_t)count;
     term->operands = operands;
     return true;
@@ -241,10 +240,7 @@ static bool parse_attribute(struct pattern *p, const struct attribute *attribute
     bool is_integral = attribute->kind == ATTRIBUTE_INT || attribute->kind == ATTRIBUTE_INTS;
     if (!is_integral && !(count == 1 && is_attribute_variable(&items[0])))
         return parse_constant_attribute(attribute, items, count, file, a, terms, error);
-    for (size_t i = 0; i < count; i++)
-        if (!pattern_parse_attribute_term(p, &items[i], file, a, &terms[i], error))
-            return false;
-    return true;
+    return ALL(size_t, i, count, pattern_parse_attribute_term(p, &items[i], file, a, &terms[i], error));
 }
 
 // Attributes that are not given have their standard values.
@@ -287,9 +283,8 @@ static bool parse_application(struct pattern *p, const struct sexp *s, const cha
     term_id *inputs = arena_array(a, term_id, call.n_arguments + 1);
     if (call.n_arguments > MAX_RULE_VARIABLES)
         return sexp_error(error, file, s, "more than %d arguments", MAX_RULE_VARIABLES);
-    for (size_t i = 0; i < call.n_arguments; i++)
-        if (!pattern_parse_term(p, &call.arguments[i], file, a, &inputs[i], error))
-            return false;
+    if (ANY(size_t, i, call.n_arguments, !pattern_parse_term(p, &call.arguments[i], file, a, &inputs[i], error)))
+        return false;
     struct pattern_node node = {call.op, attributes, (uint32_t)call.n_arguments, inputs};
     *ret_term = pattern_add_node(p, &node, call.output >= 0 ? (uint32_t)call.output : 0);
     if (p->nodes.count > MAX_RULE_NODES)

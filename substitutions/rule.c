@@ -146,10 +146,7 @@ static const char *text_of_proof(const struct sexp *proof, struct arena *a)
 
 static size_t count_reads(const struct rule *r)
 {
-    size_t n = 0;
-    for (uint32_t i = 0; i < r->n_source_nodes; i++)
-        n += r->pattern.nodes.items[i].n_inputs;
-    return n;
+    return SUM_ALL(size_t, uint32_t, i, r->n_source_nodes, r->pattern.nodes.items[i].n_inputs);
 }
 
 static bool parse_rule(struct rule *r, const struct sexp *s, const char *file, struct arena *a, struct error *error)

@@ -235,8 +235,7 @@ static void find_anchors(struct anchors *a, const uint64_t *usable, struct arena
     const struct match_index *index = a->index;
     size_t n_words = a->x->n_words, n_near = 0;
     uint32_t count = 0, n_live = index->first_of_op[OP_COUNT];
-    for (uint32_t i = 0; i < n_live; i++)
-        n_near += a->steps[index->nodes_by_op[i]] != FAR;
+    n_near += COUNT(uint32_t, i, n_live, a->steps[index->nodes_by_op[i]] != FAR);
     a->nodes = arena_array(scratch, node_id, n_near + 1);
     a->rows = arena_array(scratch, uint64_t, (n_near + 1) * n_words);
     for (uint32_t op = 0; op < OP_COUNT; op++) {

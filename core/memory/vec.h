@@ -71,6 +71,14 @@ void vec_keeper_free(struct vec_keeper *keeper);
             i##_product *= (__VA_ARGS__);                                                                              \
         i##_product;                                                                                                   \
     })
+// The union of sets of bits, each an expression of i.
+#define UNION_ALL(R, T, i, n, ...)                                                                                     \
+    __extension__({                                                                                                    \
+        R i##_union = 0;                                                                                               \
+        for (T i = 0; i < (n); i++)                                                                                    \
+            i##_union |= (__VA_ARGS__);                                                                                \
+        i##_union;                                                                                                     \
+    })
 // The first item x of which it is so; NULL: there is none.
 #define FIND(array, n, x, ...)                                                                                         \
     __extension__({                                                                                                    \

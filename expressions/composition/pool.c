@@ -141,10 +141,7 @@ static void drop_term(struct affine_form *f, int place)
 
 static bool is_sorted(const struct affine_form *f)
 {
-    for (int i = 0; i < f->n; i++)
-        if (f->terms[i].factor == 0 || (i > 0 && f->terms[i - 1].atom >= f->terms[i].atom))
-            return false;
-    return true;
+    return !ANY(int, i, f->n, f->terms[i].factor == 0 || (i > 0 && f->terms[i - 1].atom >= f->terms[i].atom));
 }
 
 // Each atom once, in their order, none 0 times.

@@ -133,10 +133,8 @@ static double cost_of_scalar(const struct definition *d, expr e, const double *i
             return 1 + input_costs[n->value];
         return 1 + cost_of_scalar(d, d->stages[n->value - d->n_inputs].body, input_costs);
     case EXPR_APPLY: {
-        double cost = 1;
-        for (int i = 0; i < function_arity((enum scalar_function)n->fn); i++)
-            cost += cost_of_scalar(d, n->operands[i], input_costs);
-        return cost;
+        return 1 + SUM_ALL(double, int, i, function_arity((enum scalar_function)n->fn),
+                           cost_of_scalar(d, n->operands[i], input_costs));
     }
     case EXPR_REDUCE:
         return 1 + (double)d->extents.items[n->value] * cost_of_scalar(d, n->a, input_costs);

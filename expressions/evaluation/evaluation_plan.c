@@ -36,9 +36,7 @@ static bool depends_on_stage_alone(const struct planner *p, expr e)
     const struct expr_node *n = &p->d->nodes.items[e];
     struct operands below = expr_operands(p->d, e);
     bool depends = n->kind == EXPR_VARIABLE ? is_of_stage(p->stage, n->value) : n->kind != EXPR_INDEX_OF;
-    for (uint32_t i = 0; i < below.n && depends; i++)
-        depends = depends_on_stage_alone(p, below.items[i]);
-    return depends;
+    return depends && ALL(uint32_t, i, below.n, depends_on_stage_alone(p, below.items[i]));
 }
 
 static void add_term(struct draft *draft, enum part part, uint32_t atom, bool is_expression, int64_t coefficient)
@@ -130,9 +128,8 @@ static int64_t lane_coefficient(const struct form *f, int64_t variable)
 static bool is_linear_index(const struct stage *s, const struct form *f)
 {
     int64_t stride = 1;
-    for (int i = 0; i < f->n_lane; i++)
-        if (f->lane[i].is_expression)
-            return false;
+    if (ANY(int, i, f->n_lane, f->lane[i].is_expression))
+        return false;
     for (int axis = s->type.rank - 1; axis >= 0; axis--) {
         if (s->type.dim[axis] > 1 && lane_coefficient(f, s->first_variable + axis) != stride)
             return false;

@@ -99,10 +99,7 @@ static bool depends_on(const struct class *c, const struct key *term, int input)
 // The key of the first member that has one.
 static bool key_of_first(const struct class *c, struct key *ret_key)
 {
-    for (size_t i = 0; i < c->count; i++)
-        if (key_of_member(c->s, &c->members[i], ret_key))
-            return true;
-    return false;
+    return ANY(size_t, i, c->count, key_of_member(c->s, &c->members[i], ret_key));
 }
 
 static uint32_t support_of_class(const struct class *c)

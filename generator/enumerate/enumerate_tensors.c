@@ -330,9 +330,8 @@ static void evaluate_node(struct tensor_store *s, struct lookup *l, const struct
 static bool repeats_a_value_below(const struct tensor_store *s, const struct node *n)
 {
     for (uint32_t i = n->first_tensor; i < n->first_tensor + n->n_outputs; i++) {
-        for (int leaf = 0; leaf < s->family->n_leaves; leaf++)
-            if (s->tensors.items[leaf].value == s->tensors.items[i].value)
-                return true;
+        if (ANY(int, leaf, s->family->n_leaves, s->tensors.items[leaf].value == s->tensors.items[i].value))
+            return true;
         for (uint32_t other = n->first_tensor; other < i; other++)
             if (s->tensors.items[other].value == s->tensors.items[i].value)
                 return true;

@@ -16,14 +16,12 @@ static bool have_equal_stages(const struct definition *a, const struct definitio
 {
     if (a->n_inputs != b->n_inputs || a->n_stages != b->n_stages || a->n_outputs != b->n_outputs)
         return false;
-    for (int i = 0; i < a->n_inputs; i++)
-        if (!type_equal(&a->inputs[i], &b->inputs[i]))
-            return false;
-    for (int i = 0; i < a->n_stages; i++)
-        if (!type_equal(&a->stages[i].type, &b->stages[i].type) || a->stages[i].body != b->stages[i].body ||
-            a->stages[i].first_variable != b->stages[i].first_variable)
-            return false;
-    return memcmp(a->outputs, b->outputs, (size_t)a->n_outputs * sizeof *a->outputs) == 0;
+    if (ANY(int, i, a->n_inputs, !type_equal(&a->inputs[i], &b->inputs[i])))
+        return false;
+    return ALL(int, i, a->n_stages,
+               type_equal(&a->stages[i].type, &b->stages[i].type) && a->stages[i].body == b->stages[i].body &&
+                   a->stages[i].first_variable == b->stages[i].first_variable) &&
+           memcmp(a->outputs, b->outputs, (size_t)a->n_outputs * sizeof *a->outputs) == 0;
 }
 
 // memcmp may not be given NULL, which an empty array is.

@@ -254,10 +254,7 @@ enum verdict size_test_judge(struct size_test *t, const int64_t *sizes, const st
 // All outputs together.
 static size_t count_entries(struct judging *j)
 {
-    size_t n = 0;
-    for (int i = 0; i < j->t->rg->n_outputs; i++)
-        n += type_of(j, j->t->rg->source[i])->elements;
-    return n;
+    return SUM_ALL(size_t, int, i, j->t->rg->n_outputs, type_of(j, j->t->rg->source[i])->elements);
 }
 
 static bool holds_in_draw(struct judging *j, int draw)

@@ -87,10 +87,8 @@ static bool read_call(struct reader *r, const struct sexp *s, struct instance *r
     *ret_instance = (struct instance){.op = call.op,
                                       .n_inputs = (int)call.n_arguments,
                                       .is_commutative = (call.op->flags & OPERATOR_IS_COMMUTATIVE) != 0};
-    for (size_t i = 0; i < call.n_arguments; i++)
-        if (!read_argument(r, &call.arguments[i], &ret_instance->arguments[i]))
-            return false;
-    return read_attributes(r, &call, ret_instance);
+    return ALL(size_t, i, call.n_arguments, read_argument(r, &call.arguments[i], &ret_instance->arguments[i])) &&
+           read_attributes(r, &call, ret_instance);
 }
 
 static bool add_operator(struct reader *r, struct family *f, const struct sexp *s)
@@ -241,9 +239,8 @@ bool space_parse(struct space *space, const char *file, const char *text, size_t
     const struct sexp *list;
     if (!sexp_parse(space->arena, file, text, size, &list, error))
         return false;
-    for (size_t i = 0; i < list->count; i++)
-        if (!read_family(&r, &list->items[i]))
-            return false;
+    if (ANY(size_t, i, list->count, !read_family(&r, &list->items[i])))
+        return false;
     if (space->families.count == 0)
         return error_set(error, file, 0, 0, "no family");
     return true;

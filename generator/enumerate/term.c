@@ -272,8 +272,7 @@ void keys_make_canonical(const struct family *family, struct key *keys, int n)
     struct minimizing m = {.family = family, .n = n, .keys = keys};
     uint32_t used = 0;
     memcpy(m.best, keys, sizeof *keys * (size_t)n);
-    for (int i = 0; i < n; i++)
-        used |= key_inputs(family, &keys[i]);
+    used |= UNION_ALL(uint32_t, int, i, n, key_inputs(family, &keys[i]));
     renamings_visit(family, used, keep_smaller, &m);
     memcpy(keys, m.best, sizeof *keys * (size_t)n);
 }

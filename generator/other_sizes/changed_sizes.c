@@ -224,10 +224,8 @@ static bool is_window_size(const struct shapes *s, int place)
 static bool is_refuted(const struct changing *c, uint64_t set, int64_t base)
 {
     const int64_t values[] = {base + 1, base + 2, 2 * base, base + 3};
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-        if (judge_change(c, set, values[i]) == VERDICT_UNEQUAL)
-            return true;
-    return base > 1 && judge_change(c, set, 1) == VERDICT_UNEQUAL;
+    return ANY(size_t, i, sizeof values / sizeof *values, judge_change(c, set, values[i]) == VERDICT_UNEQUAL) ||
+           (base > 1 && judge_change(c, set, 1) == VERDICT_UNEQUAL);
 }
 
 static bool join_class(struct changing *c, int place, uint64_t set, int64_t value)
@@ -339,8 +337,7 @@ static bool find_classes(struct changing *c)
 {
     bool are_found = true;
     c->trial->is_trusting = c->evidence != EVIDENCE_NONE;
-    for (int i = 0; i < c->s->n && are_found; i++)
-        are_found = c->s->class_of[i] >= 0 || find_class(c, i);
+    are_found = are_found && ALL(int, i, c->s->n, c->s->class_of[i] >= 0 || find_class(c, i));
     c->trial->is_trusting = false;
     return are_found;
 }

@@ -192,10 +192,7 @@ static uint64_t find_set(struct generalizing *g, int place, int value)
 
 static bool holds_at_all_values(struct generalizing *g, uint64_t set, const struct values_to_try *table)
 {
-    for (int i = 0; i < table->n; i++)
-        if (judge_with(g, set, i) == VERDICT_UNEQUAL)
-            return false;
-    return true;
+    return ALL(int, i, table->n, judge_with(g, set, i) != VERDICT_UNEQUAL);
 }
 
 // A node that joins the parts again has other types if there are more parts than two. (Nodes have two outputs here, so

@@ -94,9 +94,7 @@ static int variable_of(const struct printing *p, const struct application *a, in
 // "$stride", "$stride2": variables of one name are told apart by their numbers.
 static void add_attribute_variable(const struct printing *p, int variable)
 {
-    int same = 1;
-    for (int i = 0; i < variable; i++)
-        same += strcmp(p->attributes.names[i], p->attributes.names[variable]) == 0;
+    int same = 1 + SUM_ALL(int, int, i, variable, strcmp(p->attributes.names[i], p->attributes.names[variable]) == 0);
     text_printf(p->out, " $%s", p->attributes.names[variable]);
     if (same > 1)
         text_printf(p->out, "%d", same);

@@ -140,9 +140,8 @@ static bool copy_as_tree(const struct rule_graph *rg, reference r, struct rule_g
     if (!reference_is_node(r))
         return true;
     struct rule_graph_node node = rg->nodes[reference_node(r)];
-    for (int i = 0; i < node.n_inputs; i++)
-        if (!copy_as_tree(rg, node.inputs[i], to, &node.inputs[i]))
-            return false;
+    if (ANY(int, i, node.n_inputs, !copy_as_tree(rg, node.inputs[i], to, &node.inputs[i])))
+        return false;
     if (to->n_nodes == MAX_RULE_GRAPH_NODES)
         return false;
     *ret_reference = (reference)(RULE_GRAPH_NODE + MAX_NODE_OUTPUTS * to->n_nodes + reference_output(r));
@@ -191,9 +190,8 @@ bool prune_by_renaming(const struct rule_graph *rg, struct evaluation_cache *cal
 {
     if (rg->n_variables == MAX_RULE_GRAPH_VARIABLES)
         return false;
-    for (reference v = 0; v < rg->n_variables; v++)
-        if (try_splitting(rg, calls, v, &rg->variables[v], max_ops, ret_general))
-            return true;
+    if (ANY(reference, v, rg->n_variables, try_splitting(rg, calls, v, &rg->variables[v], max_ops, ret_general)))
+        return true;
     for (int leaf = rg->family->n_inputs; leaf < rg->family->n_leaves; leaf++) {
         reference constant = (reference)(RULE_GRAPH_CONSTANT + leaf);
         struct variable_type type;

@@ -185,11 +185,9 @@ bool rewrite_step_foresee(struct rewrite_step *step)
     f.kept = c->kept;
     f.bits = c->kept_bits;
     f.n_made = 0;
-    for (int i = 0; i < c->n_replaced; i++)
-        if (!foresee_target_of(&f, i, &replaced[i], &lengths[i]))
-            return false;
-    for (int i = 0; i < c->n_places; i++)
-        length += lengths[c->which[i]] - c->term->lengths[c->places[i]];
+    if (ANY(int, i, c->n_replaced, !foresee_target_of(&f, i, &replaced[i], &lengths[i])))
+        return false;
+    length += SUM_ALL(int, int, i, c->n_places, lengths[c->which[i]] - c->term->lengths[c->places[i]]);
     if (length > KEY_LENGTH)
         return false;
     foresee_changed(&f, replaced, changed);

@@ -223,10 +223,8 @@ static bool is_all_said(const struct searching *s)
 
 static bool speaks_of_sizes(term t, uint32_t tensor)
 {
-    bool speaks = (t->kind == TERM_DIM || t->kind == TERM_DIMS) && t->value == (int64_t)tensor;
-    for (uint32_t i = 0; i < t->count && !speaks; i++)
-        speaks = speaks_of_sizes(t->operands[i], tensor);
-    return speaks;
+    return ((t->kind == TERM_DIM || t->kind == TERM_DIMS) && t->value == (int64_t)tensor) ||
+           ANY(uint32_t, i, t->count, speaks_of_sizes(t->operands[i], tensor));
 }
 
 static bool find_rest(struct searching *s, int depth, int n);

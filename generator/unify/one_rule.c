@@ -77,10 +77,7 @@ static bool stays(const struct unifying *u, size_t node, int attribute)
 
 static size_t count_examples(const struct unifying *u)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < u->n; i++)
-        n += u->members[i].n_examples;
-    return n;
+    return SUM_ALL(size_t, size_t, i, u->n, u->members[i].n_examples);
 }
 
 struct attribute_value *unifying_values(const struct unifying *u, size_t node, int attribute)
@@ -193,11 +190,9 @@ static bool make_variable(struct unifying *u, size_t node, int attribute)
 
 static bool make_source(struct unifying *u)
 {
-    for (size_t i = 0; i < u->rule.n_source_nodes; i++)
-        for (int a = 0; a < operator_n_attributes(u->rule.pattern.nodes.items[i].op); a++)
-            if (!stays(u, i, a) && !make_variable(u, i, a))
-                return false;
-    return true;
+    return !ANY(size_t, i, u->rule.n_source_nodes,
+                ANY(int, a, operator_n_attributes(u->rule.pattern.nodes.items[i].op),
+                    !stays(u, i, a) && !make_variable(u, i, a)));
 }
 
 // --- conditions ------------------------------------------------------------------------------------------------------
@@ -214,12 +209,8 @@ static void add_condition(struct unifying *u, const struct condition *c)
 // Is the variable said to be something?
 static bool has_equation_of(const struct unifying *u, int64_t variable)
 {
-    for (uint32_t i = 0; i < u->rule.n_conditions; i++) {
-        const struct condition *c = &u->rule.conditions[i];
-        if (c->kind == CONDITION_EQUAL && c->a->kind == TERM_VARIABLE && c->a->value == variable)
-            return true;
-    }
-    return false;
+    return FIND(u->rule.conditions, u->rule.n_conditions, c,
+                c->kind == CONDITION_EQUAL && c->a->kind == TERM_VARIABLE && c->a->value == variable) != NULL;
 }
 
 static void add_equation(struct unifying *u, const struct attribute_term *x, const struct attribute_term *y)
@@ -309,12 +300,10 @@ static bool is_about_sizes(const struct condition *c, uint32_t tensor)
 // Does some member say of its sizes what others do not?
 static bool has_other_conditions(const struct unifying *u, uint32_t tensor)
 {
-    for (size_t i = 0; i < u->n; i++)
-        for (uint32_t k = 0; k < u->members[i].rule->n_conditions; k++)
-            if (is_about_sizes(&u->members[i].rule->conditions[k], tensor) &&
-                !is_condition_of_all(u, &u->members[i], k))
-                return true;
-    return false;
+    return ANY(
+        size_t, i, u->n,
+        ANY(uint32_t, k, u->members[i].rule->n_conditions,
+            is_about_sizes(&u->members[i].rule->conditions[k], tensor) && !is_condition_of_all(u, &u->members[i], k)));
 }
 
 // On its rank, and on its sizes from the first axis that has a condition.

@@ -106,10 +106,8 @@ static bool bind_one(struct importer *im, struct binding *b, struct type *types)
         if (is_for(b, &input->name))
             return bind_input(im, b, &types[i]);
     }
-    for (size_t i = 0; i < im->source->inputs.count; i++)
-        if (!bind_symbol(im, b, i))
-            return false;
-    return b->is_used || bad_binding(im, b, "names no input and no symbolic dimension of the model");
+    return ALL(size_t, i, im->source->inputs.count, bind_symbol(im, b, i)) &&
+           (b->is_used || bad_binding(im, b, "names no input and no symbolic dimension of the model"));
 }
 
 static bool learn_symbols_of_input(struct importer *im, size_t input, const struct type *type)
@@ -126,9 +124,8 @@ static bool learn_symbols_of_input(struct importer *im, size_t input, const stru
 // Symbols that a bound input gives sizes hold for the other inputs too.
 static bool spread_symbols(struct importer *im, struct type *types)
 {
-    for (size_t i = 0; i < im->source->inputs.count; i++)
-        if (!learn_symbols_of_input(im, i, &types[i]))
-            return false;
+    if (ANY(size_t, i, im->source->inputs.count, !learn_symbols_of_input(im, i, &types[i])))
+        return false;
     for (size_t i = 0; i < im->source->inputs.count; i++) {
         const struct onnx_shape *shape = declared_shape(im, i);
         for (int k = 0; shape && types[i].rank != RANK_UNKNOWN && k < types[i].rank; k++)

@@ -48,12 +48,7 @@ static bool shows_sign(const struct definition *d)
 {
     static const bool shows_none[FN_COUNT] = {[FN_ADD] = true,   [FN_SUB] = true,   [FN_MUL] = true, [FN_NEG] = true,
                                               [FN_EQUAL] = true, [FN_WHERE] = true, [FN_NOT] = true};
-    for (size_t i = 0; i < d->nodes.count; i++) {
-        const struct expr_node *e = &d->nodes.items[i];
-        if ((e->kind == EXPR_APPLY || e->kind == EXPR_REDUCE) && !shows_none[e->fn])
-            return true;
-    }
-    return false;
+    return vec_find(&d->nodes, e, (e->kind == EXPR_APPLY || e->kind == EXPR_REDUCE) && !shows_none[e->fn]) != NULL;
 }
 
 static bool has_wrong_sign(struct conversion *c, node_id node, size_t n, const tensor_id *inputs)

@@ -103,9 +103,8 @@ static bool check_attributes(struct checker *c, const struct onnx_node *n, const
         const struct onnx_attribute *a = n->attributes.items[i];
         if (a->g && !check_graph(c, a->g, s))
             return false;
-        for (size_t k = 0; k < a->graphs.count; k++)
-            if (!check_graph(c, a->graphs.items[k], s))
-                return false;
+        if (ANY(size_t, k, a->graphs.count, !check_graph(c, a->graphs.items[k], s)))
+            return false;
     }
     return true;
 }
@@ -159,10 +158,8 @@ static bool enter_initializer(struct checker *c, struct scope *all, struct scope
 static bool enter_initializers(struct checker *c, const struct onnx_graph *g, struct scope *s)
 {
     struct scope initializers FREED_BY(leave_scope) = {0};
-    for (size_t i = 0; i < g->initializers.count; i++)
-        if (!enter_initializer(c, s, &initializers, g->initializers.items[i]))
-            return false;
-    return ALL(size_t, i, g->sparse_initializers.count,
+    return ALL(size_t, i, g->initializers.count, enter_initializer(c, s, &initializers, g->initializers.items[i])) &&
+           ALL(size_t, i, g->sparse_initializers.count,
                enter_initializer(c, s, &initializers,
                                  ((const struct onnx_sparse_tensor *)g->sparse_initializers.items[i])->values));
 }

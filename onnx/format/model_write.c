@@ -14,10 +14,7 @@
 
 static size_t size_of_varints(const struct onnx_ints *ints)
 {
-    size_t size = 0;
-    for (size_t i = 0; i < ints->count; i++)
-        size += wire_size_varint((uint64_t)ints->items[i]);
-    return size;
+    return SUM_ALL(size_t, size_t, i, ints->count, wire_size_varint((uint64_t)ints->items[i]));
 }
 
 static void *pointer_at(const void *member)

@@ -22,10 +22,7 @@ bool onnx_message_visit(const struct onnx_descriptor *d, void *message, const st
 {
     if (d == wanted && !visit(context, message))
         return false;
-    for (size_t i = 0; i < d->field_count; i++)
-        if (!visit_field(&d->fields[i], message, wanted, visit, context))
-            return false;
-    return true;
+    return ALL(size_t, i, d->field_count, visit_field(&d->fields[i], message, wanted, visit, context));
 }
 
 bool onnx_string_is(const struct onnx_string *s, const char *text)

@@ -53,9 +53,7 @@ static bool define_concat(struct definition *d, const struct operator_call *call
     if (!have_matching_types(d, call, axis))
         return false;
     struct type shape = call->inputs[0];
-    int64_t size = 0;
-    for (int i = 0; i < call->n_inputs; i++)
-        size += call->inputs[i].dim[axis];
+    int64_t size = SUM_ALL(int64_t, int, i, call->n_inputs, call->inputs[i].dim[axis]);
     shape.dim[axis] = size;
     int z = output_add(d, shape.dtype, shape.rank, shape.dim);
 

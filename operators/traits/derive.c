@@ -224,9 +224,7 @@ static unsigned kind_of(const struct definition *d, const struct operator_call *
 static bool has_integers(const struct definition *d)
 {
     bool has_some = dtype_is_integer(definition_output(d, 0)->dtype);
-    for (int i = 0; i < d->n_inputs; i++)
-        has_some = has_some || dtype_is_integer(d->inputs[i].dtype);
-    return has_some;
+    return has_some || ANY(int, i, d->n_inputs, dtype_is_integer(d->inputs[i].dtype));
 }
 
 // Nothing is proved of integers, nor of what is read at places that they say.
@@ -253,29 +251,22 @@ static unsigned traits_of_kind(struct definition *d, struct probe *p, struct fin
 // Attributes at which nothing is said of signs say nothing against a function's domain.
 static bool has_positive_reals(const struct probe *p)
 {
-    for (int i = 0; i < operator_n_attributes(p->a.call.op); i++)
-        if (p->a.call.op->attributes[i].kind == ATTRIBUTE_REAL && real_from_bits(p->a.ints[i][0]) <= 0)
-            return false;
-    return true;
+    return !ANY(int, i, operator_n_attributes(p->a.call.op),
+                p->a.call.op->attributes[i].kind == ATTRIBUTE_REAL && real_from_bits(p->a.ints[i][0]) <= 0);
 }
 
 static bool reads_only_before(const struct definition *d, expr e, int64_t tensor)
 {
     const struct expr_node *n = &d->nodes.items[e];
     struct operands below = expr_operands(d, e);
-    bool is_so = n->kind != EXPR_READ || n->value < tensor;
-    for (uint32_t i = 0; i < below.n && is_so; i++)
-        is_so = reads_only_before(d, below.items[i], tensor);
-    return is_so;
+    return (n->kind != EXPR_READ || n->value < tensor) &&
+           ALL(uint32_t, i, below.n, reads_only_before(d, below.items[i], tensor));
 }
 
 // Tensors are computed in the order in which they were added.
 static bool is_in_order(const struct definition *d)
 {
-    bool is = true;
-    for (int s = 0; s < d->n_stages && is; s++)
-        is = reads_only_before(d, d->stages[s].body, d->n_inputs + s);
-    return is;
+    return ALL(int, s, d->n_stages, reads_only_before(d, d->stages[s].body, d->n_inputs + s));
 }
 
 static void note_definition(struct definition *d, struct probe *p, struct findings *f)
@@ -326,9 +317,7 @@ static void find_traits_at(const struct scale *scale, const struct operator* op,
 static bool has_axes_carried(const struct operator* op, const struct findings *f)
 {
     static const enum attribute_role roles[] = {ROLE_AXIS, ROLE_AXES, ROLE_PERMUTATION, ROLE_KERNEL, ROLE_STRIDE};
-    bool has_role = false;
-    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
-        has_role = has_role || operator_has_role(op, roles[i]);
+    bool has_role = ANY(size_t, i, sizeof roles / sizeof *roles, operator_has_role(op, roles[i]));
     return has_role || (f->of_all & (TRAIT_ENTRY_BY_ENTRY | TRAIT_CONTRACTS));
 }
 

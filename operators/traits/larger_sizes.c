@@ -68,9 +68,7 @@ static bool is_of_window(const struct operator_call *call, double number)
 {
     const struct attribute_value *kernel = &call->attributes[operator_find_role(call->op, ROLE_KERNEL)];
     for (uint32_t axes = 0; axes < 1u << kernel->count; axes++) {
-        double places = 1;
-        for (uint32_t i = 0; i < kernel->count; i++)
-            places *= axes >> i & 1 ? (double)kernel->ints[i] : 1;
+        double places = PRODUCT_ALL(double, uint32_t, i, kernel->count, axes >> i & 1 ? (double)kernel->ints[i] : 1);
         if (places == number)
             return true;
     }

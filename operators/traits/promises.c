@@ -40,10 +40,9 @@ static bool has_equal_values(const struct compared *c, struct application *other
         return true;
     memcpy(v.inputs, inputs, sizeof v.inputs);
     application_evaluate(other, &v, c->scratch);
-    for (int i = 0; are_equal && i < other->d.n_outputs; i++)
-        are_equal = memcmp(v.outputs[i], c->values.outputs[i],
-                           (size_t)type_elements(definition_output(&other->d, i)) * sizeof(uint64_t)) == 0;
-    return are_equal;
+    return are_equal && ALL(int, i, other->d.n_outputs,
+                            memcmp(v.outputs[i], c->values.outputs[i],
+                                   (size_t)type_elements(definition_output(&other->d, i)) * sizeof(uint64_t)) == 0);
 }
 
 // An application that may be ill-typed is no other function then.

@@ -40,10 +40,7 @@ bool command_read_rules(struct command *c, int count, char **paths, const char *
 {
     if (count == 0)
         return error_set_code(error, EXIT_USAGE, NULL, "expected %s (see --help)", wanted);
-    for (int i = 0; i < count; i++)
-        if (!rule_set_read(&c->rules, paths[i], error))
-            return false;
-    return true;
+    return ALL(int, i, count, rule_set_read(&c->rules, paths[i], error));
 }
 
 static bool has_properties(const char *path)

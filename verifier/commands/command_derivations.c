@@ -176,9 +176,7 @@ static int derive_families(struct command *c, const char *path, struct error *er
         return COMMAND_FAILED;
     rule_set_init(&rules, &c->arena);
     iterator_tables_compute(&c->arena, &tables);
-    bool is_done = true;
-    for (size_t i = 0; i < c->rules.rules.count && is_done; i++)
-        is_done = derive_family(c->rules.rules.items[i], &tables, &rules, error);
+    bool is_done = ALL(size_t, i, c->rules.rules.count, derive_family(c->rules.rules.items[i], &tables, &rules, error));
     is_done = is_done && write_rules(&rules, options->output, error);
     iterator_tables_free(&tables);
     rule_set_free(&rules);

@@ -127,10 +127,7 @@ static bool show_example(struct expressions_run *run, const struct rule *r, cons
 
 static int axes_of(const struct example *e)
 {
-    int axes = 0;
-    for (tensor_id t = 0; t < e->source.tensors.count; t++)
-        axes += graph_type(&e->source, t)->rank;
-    return axes;
+    return SUM_ALL(int, tensor_id, t, e->source.tensors.count, graph_type(&e->source, t)->rank);
 }
 
 // The one that says most: of the most axes.

@@ -195,10 +195,8 @@ static void print_first_difference(const struct model_comparison *run, struct te
 static void print_rules_stage(const struct model_comparison *run, struct text *out)
 {
     const struct saturation *s = &run->saturation;
-    size_t n_equal = 0;
     struct shared_classes shared FREED_BY(shared_classes_free);
-    for (size_t i = 0; i < run->common.n_outputs; i++)
-        n_equal += is_equal_by_rules(run, i);
+    size_t n_equal = SUM_ALL(size_t, size_t, i, run->common.n_outputs, is_equal_by_rules(run, i));
     if (run->n_left_out)
         text_printf(out, "rules:   left out, as this build does not know them as proved: %zu\n", run->n_left_out);
     text_printf(out, "rules:   %zu of %zu output%s equal by structure", n_equal, run->common.n_outputs,
@@ -288,7 +286,6 @@ static void print_numbers_result(const struct model_comparison *run, struct text
 
 static void print_numbers_stage(const struct model_comparison *run, struct text *out)
 {
-    size_t n_equal = 0;
     const struct numbers_report *report = &run->numbers;
     if (!run->options.numbers)
         return;
@@ -296,8 +293,7 @@ static void print_numbers_stage(const struct model_comparison *run, struct text 
         text_printf(out, "numbers: not run: %s\n", report->reason);
         return;
     }
-    for (size_t i = 0; i < report->results.count; i++)
-        n_equal += report->results.items[i].of.is_equal_enough;
+    size_t n_equal = SUM_ALL(size_t, size_t, i, report->results.count, report->results.items[i].of.is_equal_enough);
     text_printf(out, "numbers: %zu of %zu output%s equal within %g\n", n_equal, report->results.count,
                 plural_ending(report->results.count), report->tolerance);
     for (size_t i = 0; i < report->results.count; i++)
@@ -310,11 +306,9 @@ static void print_numbers_stage(const struct model_comparison *run, struct text 
 static bool agree_in_numbers(const struct model_comparison *run, bool must_be_trustworthy)
 {
     const struct numbers_report *report = &run->numbers;
-    for (size_t i = 0; i < report->results.count; i++)
-        if (!report->results.items[i].of.is_equal_enough ||
-            (must_be_trustworthy && !report->results.items[i].of.is_trustworthy))
-            return false;
-    return true;
+    return !ANY(size_t, i, report->results.count,
+                !report->results.items[i].of.is_equal_enough ||
+                    (must_be_trustworthy && !report->results.items[i].of.is_trustworthy));
 }
 
 static bool is_every_output_compared(const struct model_comparison *run)

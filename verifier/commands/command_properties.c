@@ -278,10 +278,8 @@ static bool examine_theory(const struct properties_run *run)
 
 static bool read_all(struct properties_run *run, char **files, int count, struct error *error)
 {
-    for (int i = 0; i < count; i++)
-        if (!property_set_read(run->set, files[i], error))
-            return false;
-    return count > 0 || property_set_read_folder(run->set, run->options->folder, error);
+    return ALL(int, i, count, property_set_read(run->set, files[i], error)) &&
+           (count > 0 || property_set_read_folder(run->set, run->options->folder, error));
 }
 
 static bool check_files(const struct properties_run *run, char **files, int count, struct error *error)

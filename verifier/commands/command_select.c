@@ -82,9 +82,8 @@ static bool check_files(const struct options *o, const char *path, struct error 
 static bool read_all(struct command *c, int count, char **paths, size_t *ret_generated, struct error *error)
 {
     const struct options *o = c->options;
-    for (int i = 0; i < count; i++)
-        if (!check_files(o, paths[i], error))
-            return false;
+    if (ANY(int, i, count, !check_files(o, paths[i], error)))
+        return false;
     bool is_read = command_read_rules(c, count, paths, "files of rules", error);
     *ret_generated = c->rules.rules.count;
     return is_read && (!o->written || rule_set_read(&c->rules, o->written, error));

@@ -28,10 +28,8 @@ struct search {
 static uint32_t size_of(const struct logic *l, logic_term term)
 {
     const struct logic_node *n = &l->nodes.items[term];
-    uint32_t size = l->symbols.count && !n->is_variable && l->symbols.items[n->index].role == ROLE_OPERATOR;
-    for (uint32_t i = 0; i < n->n_arguments; i++)
-        size += size_of(l, n->arguments[i]);
-    return size;
+    bool is_operator = l->symbols.count && !n->is_variable && l->symbols.items[n->index].role == ROLE_OPERATOR;
+    return is_operator + SUM_ALL(uint32_t, uint32_t, i, n->n_arguments, size_of(l, n->arguments[i]));
 }
 
 static bool match_term(const struct logic *l, logic_term pattern, logic_term term, logic_term *bound)
@@ -47,10 +45,7 @@ static bool match_term(const struct logic *l, logic_term pattern, logic_term ter
     }
     if (t->is_variable || p->index != t->index || p->n_arguments != t->n_arguments)
         return false;
-    for (uint32_t i = 0; i < p->n_arguments; i++)
-        if (!match_term(l, p->arguments[i], t->arguments[i], bound))
-            return false;
-    return true;
+    return ALL(uint32_t, i, p->n_arguments, match_term(l, p->arguments[i], t->arguments[i], bound));
 }
 
 // The pattern with its variables replaced. False: a variable is not bound.
@@ -62,9 +57,8 @@ static bool instantiate(struct logic *l, logic_term pattern, const logic_term *b
         *ret_term = bound[p.index];
         return *ret_term != UINT32_MAX;
     }
-    for (uint32_t i = 0; i < p.n_arguments; i++)
-        if (!instantiate(l, p.arguments[i], bound, &arguments[i]))
-            return false;
+    if (ANY(uint32_t, i, p.n_arguments, !instantiate(l, p.arguments[i], bound, &arguments[i])))
+        return false;
     *ret_term = logic_apply(l, p.index, arguments);
     return true;
 }

@@ -127,10 +127,8 @@ logic_term logic_apply(struct logic *l, uint32_t symbol, const logic_term *argum
 uint64_t logic_variables(const struct logic *l, logic_term term)
 {
     const struct logic_node *n = &l->nodes.items[term];
-    uint64_t variables = n->is_variable ? (uint64_t)1 << n->index : 0;
-    for (uint32_t i = 0; i < n->n_arguments; i++)
-        variables |= logic_variables(l, n->arguments[i]);
-    return variables;
+    return (n->is_variable ? (uint64_t)1 << n->index : 0) |
+           UNION_ALL(uint64_t, uint32_t, i, n->n_arguments, logic_variables(l, n->arguments[i]));
 }
 
 static logic_term logic_predicate(struct logic *l, const char *name, logic_term argument)

@@ -182,9 +182,8 @@ static bool prove_obligations(struct theory *t, const struct names *without, str
 {
     bool are_proved = true;
     e->obligations = (uint32_t)t->obligations.items.count;
-    for (size_t i = 0; i < t->obligations.items.count && are_proved; i++)
-        are_proved = prove_obligation(t, &t->obligations.items.items[i], without, e);
-    return are_proved;
+    return are_proved &&
+           ALL(size_t, i, t->obligations.items.count, prove_obligation(t, &t->obligations.items.items[i], without, e));
 }
 
 // Ranks are told where the equation does not follow without.

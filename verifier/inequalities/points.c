@@ -54,10 +54,7 @@ static bool value_at(const struct polys *p, const struct point *at, poly a, int6
 static bool all_hold_at(const struct polys *p, const struct point *at, const poly *assumed, uint32_t n)
 {
     int64_t value;
-    for (uint32_t i = 0; i < n; i++)
-        if (!value_at(p, at, assumed[i], &value) || value < 0)
-            return false;
-    return true;
+    return !ANY(uint32_t, i, n, !value_at(p, at, assumed[i], &value) || value < 0);
 }
 
 static bool refutes(const struct polys *p, const struct point *at, const poly *assumed, uint32_t n, poly asked)
@@ -193,8 +190,7 @@ static bool find_from(struct search *s, const struct point *given)
                                                                : 0;
     for (uint32_t i = 0; i < s->n_indices; i++)
         s->values[s->indices[i]] = NO_VALUE;
-    for (uint32_t i = 0; i < s->n_indices && is_left; i++)
-        is_left = choose_index(s, s->indices[i]);
+    is_left = is_left && ALL(uint32_t, i, s->n_indices, choose_index(s, s->indices[i]));
     return is_left && refutes(p, &s->at, s->assumed, s->n_assumed, s->asked);
 }
 
@@ -209,9 +205,7 @@ static bool find_point(struct points *p, const poly *assumed, uint32_t n, poly a
     collect_indices(&s, asked);
     for (uint32_t i = 0; i < n; i++)
         collect_indices(&s, assumed[i]);
-    bool is_found = false;
-    for (uint32_t i = 0; i < TRIES && p->n_given && !is_found; i++)
-        is_found = find_from(&s, &p->items.items[i % p->n_given]);
+    bool is_found = (p->n_given && ANY(uint32_t, i, TRIES, find_from(&s, &p->items.items[i % p->n_given])));
     if (is_found && p->items.count < MOST_POINTS)
         vec_push(&p->items, s.at);
     else

@@ -106,10 +106,8 @@ static void add_equality(struct atom_search *s, const struct attribute_term *a, 
     evaluate_atom(s, &atom->condition, &s->bad, atom->bad);
     evaluate_atom(s, &atom->condition, &s->good, atom->good);
     bool excludes_some = false, allows_some = false;
-    for (uint32_t i = 0; i < s->bad.count; i++)
-        excludes_some = excludes_some || !(atom->bad[i / 64] >> i % 64 & 1);
-    for (uint32_t i = 0; i < s->good.count; i++)
-        allows_some = allows_some || (atom->good[i / 64] >> i % 64 & 1);
+    excludes_some = excludes_some || ANY(uint32_t, i, s->bad.count, !(atom->bad[i / 64] >> i % 64 & 1));
+    allows_some = allows_some || ANY(uint32_t, i, s->good.count, (atom->good[i / 64] >> i % 64 & 1));
     s->n_atoms += excludes_some && allows_some;
 }
 
@@ -281,11 +279,9 @@ static void add_found(struct found_condition *found, const struct attribute_term
 
 static bool names_spatial_axis(const struct attribute_term *t, uint32_t variable)
 {
-    bool names = t->kind == TERM_DIM && t->value == variable && t->operands[0]->kind == TERM_INTEGER &&
-                 t->operands[0]->value >= 2;
-    for (uint32_t i = 0; i < t->count && !names; i++)
-        names = names_spatial_axis(t->operands[i], variable);
-    return names;
+    return (t->kind == TERM_DIM && t->value == variable && t->operands[0]->kind == TERM_INTEGER &&
+            t->operands[0]->value >= 2) ||
+           ANY(uint32_t, i, t->count, names_spatial_axis(t->operands[i], variable));
 }
 
 static bool attributes_name_spatial_axis(const struct pattern_node *node, uint32_t variable)
@@ -296,14 +292,12 @@ static bool attributes_name_spatial_axis(const struct pattern_node *node, uint32
 
 static bool equation_names_spatial_axis(const struct equation *eq, uint32_t variable)
 {
-    for (size_t n = 0; n < eq->pattern->nodes.count; n++)
-        if (attributes_name_spatial_axis(&eq->pattern->nodes.items[n], variable))
-            return true;
-    for (uint32_t i = 0; i < eq->n_conditions; i++)
-        if (!condition_is_of_variable(eq->conditions[i].kind) &&
-            (names_spatial_axis(eq->conditions[i].a, variable) || names_spatial_axis(eq->conditions[i].b, variable)))
-            return true;
-    return false;
+    if (ANY(size_t, n, eq->pattern->nodes.count, attributes_name_spatial_axis(&eq->pattern->nodes.items[n], variable)))
+        return true;
+    return ANY(
+        uint32_t, i, eq->n_conditions,
+        !condition_is_of_variable(eq->conditions[i].kind) &&
+            (names_spatial_axis(eq->conditions[i].a, variable) || names_spatial_axis(eq->conditions[i].b, variable)));
 }
 
 struct found_condition find_condition_on_ranks(const struct equation *eq, struct arena *a)

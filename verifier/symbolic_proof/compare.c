@@ -130,9 +130,8 @@ static bool is_one_to_one(const struct renaming *r, poly *ret_back)
         poly value = r->map[r->y->indices[i]], u = poly_of_atom(p, r->y->indices[i]);
         uint32_t place;
         int sign;
-        for (uint32_t j = 0; j < r->y->n_indices; j++)
-            if (value == NO_POLY || poly_mentions(p, value, r->y->indices[j]))
-                return false;
+        if (ANY(uint32_t, j, r->y->n_indices, value == NO_POLY || poly_mentions(p, value, r->y->indices[j])))
+            return false;
         if (!find_index(r, value, &place, &sign) || (used >> place & 1))
             return false;
         used |= (uint64_t)1 << place;
@@ -246,9 +245,8 @@ static bool pair_reads(struct renaming *r, uint32_t i, uint32_t used, struct mat
     poly *before = arena_copy_array(r->d->s->arena, r->map, r->n_map);
     for (uint32_t j = 0; j < r->of_x.n; j++) {
         const struct factor *x = r->of_x.items[j], *y = r->of_y.items[i];
-        bool fits = !(used >> j & 1) && x->name == y->name && x->n_places == y->n_places;
-        for (uint32_t k = 0; fits && k < x->n_places; k++)
-            fits = solve_places(r, x->places[k], y->places[k]);
+        bool fits = !(used >> j & 1) && x->name == y->name && x->n_places == y->n_places &&
+                    ALL(uint32_t, k, x->n_places, solve_places(r, x->places[k], y->places[k]));
         if (fits && pair_reads(r, i + 1, used | 1u << j, ret))
             return true;
         memcpy(r->map, before, r->n_map * sizeof *before);

@@ -533,10 +533,8 @@ static bool apply(struct formulas *fs, enum scalar_function fn, const struct val
 static bool value_of_function(const struct reading *r, const struct expr_node *n, struct value *ret_value)
 {
     struct value x[3] = {{0}};
-    for (int i = 0; i < function_arity((enum scalar_function)n->fn); i++)
-        if (!value_of(r, n->operands[i], &x[i]))
-            return false;
-    return apply(r->fs, (enum scalar_function)n->fn, x, ret_value);
+    return ALL(int, i, function_arity((enum scalar_function)n->fn), value_of(r, n->operands[i], &x[i])) &&
+           apply(r->fs, (enum scalar_function)n->fn, x, ret_value);
 }
 
 // The tensor that is read has rank 0, or is read at the entry's own place, where there is one.
@@ -649,14 +647,11 @@ static bool formulas_follow(struct formulas *fs)
     const struct equation *eq = fs->family->equation;
     bool follow = eq->pattern->nodes.count > 0;
     name_variables(fs);
-    for (uint32_t n = 0; n < eq->pattern->nodes.count && follow; n++)
-        follow = read_node(fs, n);
+    follow = follow && ALL(uint32_t, n, eq->pattern->nodes.count, read_node(fs, n));
     if (!follow)
         return false;
     state_of_pairs(fs);
-    for (uint32_t i = 0; i < eq->n_pairs && follow; i++)
-        follow = !fs->has_failed && pair_follows(fs, eq->left[i], eq->right[i]);
-    return follow;
+    return follow && ALL(uint32_t, i, eq->n_pairs, !fs->has_failed && pair_follows(fs, eq->left[i], eq->right[i]));
 }
 
 bool entries_are_equal(struct family *f, struct z3_session *session)

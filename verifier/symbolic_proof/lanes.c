@@ -39,12 +39,10 @@ static int64_t random_value(struct random *r, const struct symbol *s, uint64_t c
 // Values that those of other symbols say. False: some symbol is less than its least value.
 static bool solve_values(struct family *f, struct lane *lane)
 {
-    for (uint32_t i = 0; i < f->symbols.n; i++)
-        if (f->symbols.values[i] != NO_POLY &&
-            (!poly_evaluate(f->polys, f->symbols.values[i], lane->values, &lane->values[i]) ||
-             lane->values[i] < f->polys->atoms.items[i].least))
-            return false;
-    return true;
+    return !ANY(uint32_t, i, f->symbols.n,
+                f->symbols.values[i] != NO_POLY &&
+                    (!poly_evaluate(f->polys, f->symbols.values[i], lane->values, &lane->values[i]) ||
+                     lane->values[i] < f->polys->atoms.items[i].least));
 }
 
 static bool choose_values(struct family *f, struct lane *lane)
@@ -84,9 +82,8 @@ static bool bind_lane(struct family *f, struct lane *lane)
         if (!f->outline.types[v])
             continue;
         lane->variables[v] = type_make(f->outline.types[v]->dtype, f->outline.types[v]->rank, f->outline.types[v]->dim);
-        for (int a = 0; a < f->outline.types[v]->rank; a++)
-            if (!bind_axis(f, lane, v, a))
-                return false;
+        if (ANY(int, a, f->outline.types[v]->rank, !bind_axis(f, lane, v, a)))
+            return false;
     }
     for (uint32_t v = 0; v < p->n_attribute_variables; v++) {
         int64_t *ints = arena_array(f->arena, int64_t, f->meanings.attributes[v].n + 1);
@@ -141,8 +138,7 @@ static bool find_lane(struct family *f, struct lane *lane, uint32_t n_nodes)
     for (int i = 0; i < TRIES; i++) {
         struct arena_mark mark = arena_mark(f->arena);
         bool is_typed = choose_values(f, lane) && bind_lane(f, lane);
-        for (uint32_t n = 0; is_typed && n < n_nodes; n++)
-            is_typed = is_undefined(f, n) || define_in_lane(f, lane, n);
+        is_typed = is_typed && ALL(uint32_t, n, n_nodes, is_undefined(f, n) || define_in_lane(f, lane, n));
         if (is_typed)
             return true;
         arena_release(f->arena, mark);
@@ -161,8 +157,7 @@ static bool have_one_form(const struct definition *x, const struct definition *y
         are_alike = a->kind == b->kind && a->fn == b->fn && a->count == b->count && a->a == b->a && a->b == b->b &&
                     a->c == b->c && (!has_number || a->value == b->value);
     }
-    for (size_t i = 0; are_alike && i < x->indices.count; i++)
-        are_alike = x->indices.items[i] == y->indices.items[i];
+    are_alike = are_alike && ALL(size_t, i, x->indices.count, x->indices.items[i] == y->indices.items[i]);
     for (int i = 0; are_alike && i < x->n_stages; i++)
         are_alike = x->stages[i].type.rank == y->stages[i].type.rank && x->stages[i].body == y->stages[i].body &&
                     x->stages[i].first_variable == y->stages[i].first_variable;
@@ -326,11 +321,9 @@ static bool remembers_alike(struct family *f, struct lane *lane, uint32_t withou
     const struct equation *eq = f->equation;
     bool are_alike = true;
     bind_trees(f, lane, without);
-    for (uint32_t n = 0; n < eq->pattern->nodes.count && are_alike; n++)
-        are_alike = define_in_lane(f, lane, n);
-    for (uint32_t i = 0; i < eq->n_pairs && are_alike; i++)
-        are_alike = type_equal_split(family_type(f, lane, eq->left[i]), family_type(f, lane, eq->right[i]));
-    return are_alike;
+    are_alike = are_alike && ALL(uint32_t, n, eq->pattern->nodes.count, define_in_lane(f, lane, n));
+    return are_alike && ALL(uint32_t, i, eq->n_pairs,
+                            type_equal_split(family_type(f, lane, eq->left[i]), family_type(f, lane, eq->right[i])));
 }
 
 // A view makes of an axis the axis itself where sizes happen to be equal: here all of them are. False: nothing is
@@ -346,17 +339,14 @@ static bool find_lane_of_equal_sizes(struct family *f, struct lane *lane)
                 lane->values[x] = SIZE;
         }
     bool is_typed = solve_values(f, lane) && bind_lane(f, lane);
-    for (uint32_t n = 0; n < f->equation->pattern->nodes.count && is_typed; n++)
-        is_typed = define_in_lane(f, lane, n);
-    return is_typed;
+    return is_typed && ALL(uint32_t, n, f->equation->pattern->nodes.count, define_in_lane(f, lane, n));
 }
 
 // The axes of inputs whose trees meet in that of a result are those without which it has none (S9, lemma 7).
 bool lanes_remember_alike(struct family *f)
 {
-    uint32_t n_axes = 0;
-    for (uint32_t v = 0; v < f->equation->pattern->n_variables; v++)
-        n_axes += f->outline.types[v] ? (uint32_t)f->outline.types[v]->rank : 0;
+    uint32_t n_axes = SUM_ALL(uint32_t, uint32_t, v, f->equation->pattern->n_variables,
+                              f->outline.types[v] ? (uint32_t)f->outline.types[v]->rank : 0);
     struct lane *equal = &f->lanes[LANES - 1];
     bool has_equal = find_lane_of_equal_sizes(f, equal);
     for (uint32_t without = 0; without <= n_axes; without++)
@@ -393,11 +383,9 @@ static bool integers_are_so(struct family *f, uint32_t node, const struct lane *
         if (!is_known && n->kind == EXPR_REAL && n->real != m->definition->nodes.items[e].real)
             return false;
     }
-    for (size_t i = 0; i < d->extents.count; i++)
-        if (m->extents[i] != NO_POLY &&
-            (!value_in_lane(f, lane, m->extents[i], &value) || value != d->extents.items[i]))
-            return false;
-    return true;
+    return !ANY(size_t, i, d->extents.count,
+                m->extents[i] != NO_POLY &&
+                    (!value_in_lane(f, lane, m->extents[i], &value) || value != d->extents.items[i]));
 }
 
 bool lanes_agree(struct family *f)

@@ -130,13 +130,11 @@ static const struct pattern_node *node_of_variable(const struct family *f, uint3
 // Is it in attributes of sizes alone?
 static bool is_of_sizes(const struct pattern *p, uint32_t variable)
 {
-    for (uint32_t n = 0; n < p->nodes.count; n++)
-        for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++)
-            for (uint32_t j = 0; j < p->nodes.items[n].attributes[i].count; j++)
-                if (attribute_term_mentions_variable(p->nodes.items[n].attributes[i].terms[j], variable) &&
-                    !attribute_roles[p->nodes.items[n].op->attributes[i].role].is_of_sizes)
-                    return false;
-    return true;
+    return !ANY(uint32_t, n, p->nodes.count,
+                ANY(int, i, operator_n_attributes(p->nodes.items[n].op),
+                    ANY(uint32_t, j, p->nodes.items[n].attributes[i].count,
+                        attribute_term_mentions_variable(p->nodes.items[n].attributes[i].terms[j], variable) &&
+                            !attribute_roles[p->nodes.items[n].op->attributes[i].role].is_of_sizes)));
 }
 
 static bool is_in_condition(const struct equation *eq, uint32_t variable)
@@ -384,10 +382,8 @@ static bool choose_variables_of_term(struct family *f, const struct attribute_te
     for (uint32_t v = 0; v < f->equation->pattern->n_variables; v++)
         if (tensors >> v & 1)
             choose_type(f, v, NULL);
-    for (uint32_t v = 0; v < f->equation->pattern->n_attribute_variables; v++)
-        if (attributes >> v & 1 && !choose_attribute(f, v))
-            return false;
-    return true;
+    return !ANY(uint32_t, v, f->equation->pattern->n_attribute_variables,
+                attributes >> v & 1 && !choose_attribute(f, v));
 }
 
 static void choose_inputs(struct family *f, uint32_t node)
@@ -403,11 +399,9 @@ static void choose_inputs(struct family *f, uint32_t node)
 static bool evaluate_attributes(struct family *f, uint32_t node)
 {
     const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
-    for (int i = 0; i < operator_n_attributes(n->op); i++)
-        for (uint32_t j = 0; j < n->attributes[i].count; j++)
-            if (!choose_variables_of_term(f, n->attributes[i].terms[j]))
-                return false;
-    return family_evaluate_attributes(f, node) && !f->is_impossible;
+    return ALL(int, i, operator_n_attributes(n->op),
+               ALL(uint32_t, j, n->attributes[i].count, choose_variables_of_term(f, n->attributes[i].terms[j]))) &&
+           family_evaluate_attributes(f, node) && !f->is_impossible;
 }
 
 static bool outline_of_node(struct family *f, uint32_t node, struct outline *ret_outline)

@@ -233,15 +233,12 @@ static bool find_value(struct sums *s, const struct product *t, atom index, poly
 static bool factor_mentions(const struct sums *s, const struct factor *f, atom x)
 {
     bool mentions = f->kind == FACTOR_ATOM && poly_mentions(s->polys, poly_of_atom(s->polys, f->name), x);
-    for (uint32_t i = 0; i < f->n_places; i++)
-        mentions = mentions || poly_mentions(s->polys, f->places[i], x);
+    mentions = mentions || ANY(uint32_t, i, f->n_places, poly_mentions(s->polys, f->places[i], x));
     for (uint32_t i = 0; i < f->n_operands; i++)
         for (uint32_t j = 0; j < f->operands[i]->n; j++) {
             const struct product *t = &f->operands[i]->terms[j];
-            for (uint32_t k = 0; k < t->n_guards; k++)
-                mentions = mentions || poly_mentions(s->polys, t->guards[k], x);
-            for (uint32_t k = 0; k < t->n_factors; k++)
-                mentions = mentions || factor_mentions(s, &t->factors[k], x);
+            mentions = mentions || ANY(uint32_t, k, t->n_guards, poly_mentions(s->polys, t->guards[k], x));
+            mentions = mentions || ANY(uint32_t, k, t->n_factors, factor_mentions(s, &t->factors[k], x));
         }
     return mentions;
 }

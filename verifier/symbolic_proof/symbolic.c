@@ -78,8 +78,7 @@ static bool pairs_are_equal(struct family *f, struct z3_session *z3, struct symb
     struct sums sums = {
         .arena = f->arena, .polys = f->polys, .entails = &e, .bags_have_elements = !family_has_empty_windows(f)};
     struct execution ex = {.family = f, .sums = &sums};
-    for (uint32_t i = 0; are_equal && i < eq->n_pairs; i++)
-        are_equal = execute_and_compare(&ex, eq->left[i], eq->right[i]);
+    are_equal = are_equal && ALL(uint32_t, i, eq->n_pairs, execute_and_compare(&ex, eq->left[i], eq->right[i]));
     if (f->polys->has_failed)
         are_equal = sums_fail(&sums, "polynomials too large");
     if (!are_equal)
@@ -199,10 +198,8 @@ static bool prove_families(struct symbolic_prover *prover, const struct question
 
 static uint32_t attribute_variables_of_nodes(const struct equation *eq, node_set nodes)
 {
-    uint32_t variables = 0;
-    for (uint32_t n = 0; n < eq->pattern->nodes.count; n++)
-        variables |= nodes >> n & 1 ? attribute_variables_of_node(&eq->pattern->nodes.items[n]) : 0;
-    return variables;
+    return UNION_ALL(uint32_t, uint32_t, n, eq->pattern->nodes.count,
+                     nodes >> n & 1 ? attribute_variables_of_node(&eq->pattern->nodes.items[n]) : 0);
 }
 
 // An attribute that is asked for in nothing that is assumed may have any value.

@@ -76,13 +76,9 @@ static bool is_positive_list(const struct attribute_term *t, int64_t least)
 // Does a condition say that all entries are at least that?
 static bool is_at_least_by_condition(const struct equation *eq, uint32_t variable, int64_t least)
 {
-    for (uint32_t i = 0; i < eq->n_conditions; i++) {
-        const struct condition *c = &eq->conditions[i];
-        if (c->kind == CONDITION_LESS_EQUAL && c->b->kind == TERM_VARIABLE && c->b->value == variable &&
-            is_positive_list(c->a, least))
-            return true;
-    }
-    return false;
+    return FIND(eq->conditions, eq->n_conditions, c,
+                c->kind == CONDITION_LESS_EQUAL && c->b->kind == TERM_VARIABLE && c->b->value == variable &&
+                    is_positive_list(c->a, least)) != NULL;
 }
 
 // Steps are at least 1 or at most -1, which are families of their own; pads are of any sign where no condition says it.

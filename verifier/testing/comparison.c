@@ -40,10 +40,8 @@ static bool find_number(const struct instance *in, const struct number_values *v
 
 static int64_t count_input_entries(const struct instance *in)
 {
-    int64_t n = 0;
-    for (uint32_t i = 0; i < in->equation->pattern->n_variables; i++)
-        n += in->types[i] ? type_elements(in->types[i]) : 0;
-    return n;
+    return SUM_ALL(int64_t, uint32_t, i, in->equation->pattern->n_variables,
+                   in->types[i] ? type_elements(in->types[i]) : 0);
 }
 
 // --- types -----------------------------------------------------------------------------------------------------------

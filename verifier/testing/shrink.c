@@ -60,9 +60,7 @@ static uint32_t sizes_of_axis(int64_t size, int64_t only)
 // Any size of an axis that the type has, for tensors of its own rank, or of a smaller one.
 static void add_sizes(struct box *box, uint32_t variable, int rank, const struct type *t, int64_t only)
 {
-    uint32_t any = 1u << 1;
-    for (int i = 0; i < t->rank; i++)
-        any |= sizes_of_axis(t->dim[i], only);
+    uint32_t any = (1u << 1) | UNION_ALL(uint32_t, int, i, t->rank, sizes_of_axis(t->dim[i], only));
     box->sizes[variable][rank][0] = 1u << 1;
     for (int i = 0; i < rank; i++)
         box->sizes[variable][rank][i] = rank < t->rank ? any : sizes_of_axis(t->dim[i], only);

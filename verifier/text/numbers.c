@@ -38,10 +38,9 @@ static uint32_t variables_read(const struct pattern *p, term_id term)
 
 bool text_has_element_types(const struct equation *eq)
 {
-    for (uint32_t i = 0; i < eq->n_pairs; i++)
-        if (!(variables_read(eq->pattern, eq->left[i]) & variables_read(eq->pattern, eq->right[i])))
-            return false;
-    return text_is_of_real_numbers(eq);
+    return ALL(uint32_t, i, eq->n_pairs,
+               variables_read(eq->pattern, eq->left[i]) & variables_read(eq->pattern, eq->right[i])) &&
+           text_is_of_real_numbers(eq);
 }
 
 // --- real numbers ----------------------------------------------------------------------------------------------------
@@ -87,11 +86,7 @@ static bool has_positive_reals(const struct pattern_node *node)
 
 bool text_is_defined_everywhere(const struct equation *eq)
 {
-    for (size_t n = 0; n < eq->pattern->nodes.count; n++) {
-        const struct pattern_node *node = &eq->pattern->nodes.items[n];
-        if (operator_has(node->op, TRAIT_PARTIAL) ||
-            (operator_has(node->op, TRAIT_DIVIDES) && !has_positive_reals(node)))
-            return false;
-    }
-    return true;
+    return !vec_find(&eq->pattern->nodes, node,
+                     operator_has(node->op, TRAIT_PARTIAL) ||
+                         (operator_has(node->op, TRAIT_DIVIDES) && !has_positive_reals(node)));
 }

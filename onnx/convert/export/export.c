@@ -25,10 +25,8 @@
 // A node that depends on symbols is no constant, though it may be made of weights alone: numbers repeated to a size.
 static bool varies(const struct exporter *x, const struct node *n)
 {
-    for (uint32_t i = 0; i < n->n_outputs; i++)
-        if (sizes_type_varies(&x->model->symbols.sizes, graph_type(x->graph, n->first_output + i)))
-            return true;
-    return false;
+    return ANY(uint32_t, i, n->n_outputs,
+               sizes_type_varies(&x->model->symbols.sizes, graph_type(x->graph, n->first_output + i)));
 }
 
 static void find_constants(struct exporter *x)

@@ -33,10 +33,7 @@ static bool match_inputs(struct matching *match, const struct node *a, const str
 {
     const tensor_id *inputs = match->x->graph->edges.items + a->first_input;
     const tensor_id *imported = match->x->model->graph.edges.items + b->first_input;
-    for (uint32_t i = 0; i < a->n_inputs; i++)
-        if (!match_tensors(match, inputs[i], imported[is_swapped ? 1 - i : i]))
-            return false;
-    return true;
+    return ALL(uint32_t, i, a->n_inputs, match_tensors(match, inputs[i], imported[is_swapped ? 1 - i : i]));
 }
 
 // The import of one ONNX node is a handful of applications, so recursion is shallow.
@@ -62,8 +59,7 @@ bool match_origin(const struct exporter *x, tensor_id tensor, const struct impor
         ret_inputs[i] = NO_TENSOR;
     if (!match_tensors(&match, tensor, origin->tensor))
         return false;
-    for (uint32_t i = 0; i < match.n_inputs; i++)
-        if (match.imported[i] != NO_TENSOR && ret_inputs[i] == NO_TENSOR && !weight_of(x->model, match.imported[i]))
-            return false;
-    return true;
+    return !ANY(uint32_t, i, match.n_inputs,
+                match.imported[i] != NO_TENSOR && ret_inputs[i] == NO_TENSOR &&
+                    !weight_of(x->model, match.imported[i]));
 }

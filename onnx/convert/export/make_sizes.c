@@ -9,10 +9,7 @@
 
 static bool is_list_of_numbers(const struct exporter *x, uint32_t count, const int64_t *sizes)
 {
-    for (uint32_t i = 0; i < count; i++)
-        if (sizes_varies(&x->model->symbols.sizes, sizes[i]))
-            return false;
-    return true;
+    return ALL(uint32_t, i, count, !sizes_varies(&x->model->symbols.sizes, sizes[i]));
 }
 
 // --- vectors of one size ---------------------------------------------------------------------------------------------

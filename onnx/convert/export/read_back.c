@@ -143,14 +143,11 @@ static bool is_type_read(const struct reading *r, const char *name, const struct
 static bool are_types_read(const struct reading *r)
 {
     const struct imported_model *original = r->original;
-    for (size_t i = 0; i < r->exported->count; i++)
-        if (!is_type_read(r, r->exported->items[i].name, &r->exported->items[i].type))
-            return false;
-    for (size_t i = 0; i < original->outputs.count; i++)
-        if (!is_type_read(r, original->outputs.items[i].name,
-                          graph_type(&original->graph, original->outputs.items[i].tensor)))
-            return false;
-    return true;
+    if (ANY(size_t, i, r->exported->count, !is_type_read(r, r->exported->items[i].name, &r->exported->items[i].type)))
+        return false;
+    return ALL(size_t, i, original->outputs.count,
+               is_type_read(r, original->outputs.items[i].name,
+                            graph_type(&original->graph, original->outputs.items[i].tensor)));
 }
 
 // --- the file --------------------------------------------------------------------------------------------------------

@@ -309,9 +309,8 @@ static bool fold_outputs(struct importer *im, struct conversion *c, struct graph
     struct imported_model *m = im->model;
     int64_t n_elements = 0;
     struct folded *folded = arena_array(&im->scratch, struct folded, c->n_outputs + 1);
-    for (uint32_t i = 0; i < c->n_outputs; i++)
-        if (c->outputs[i] != NO_TENSOR && !fold_output(im, c, i, &folded[i]))
-            return false;
+    if (ANY(uint32_t, i, c->n_outputs, c->outputs[i] != NO_TENSOR && !fold_output(im, c, i, &folded[i])))
+        return false;
     import_take_back(im, mark);
     for (uint32_t i = 0; i < c->n_outputs; i++) {
         if (!folded[i].data)

@@ -29,9 +29,7 @@ bool constant_sizes(struct conversion *c, uint32_t input, const int64_t **ret_si
 {
     bool is_known =
         is_weight(c, input_of(c, input)) && constant_ints(c, input_of(c, input), MAX_RANK, ret_sizes, ret_count);
-    for (uint32_t i = 0; is_known && i < *ret_count; i++)
-        is_known = (*ret_sizes)[i] >= 0 && (*ret_sizes)[i] <= MAX_ELEMENTS;
-    return is_known;
+    return is_known && ALL(uint32_t, i, *ret_count, (*ret_sizes)[i] >= 0 && (*ret_sizes)[i] <= MAX_ELEMENTS);
 }
 
 bool constant_size(struct conversion *c, uint32_t input, int64_t *ret_size)

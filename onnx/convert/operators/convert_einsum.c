@@ -31,10 +31,7 @@ struct einsum {
 
 static uint64_t set_of(const struct labels *l)
 {
-    uint64_t set = 0;
-    for (int i = 0; i < l->n; i++)
-        set |= UINT64_C(1) << l->at[i];
-    return set;
+    return UNION_ALL(uint64_t, int, i, l->n, UINT64_C(1) << l->at[i]);
 }
 
 static bool contains(uint64_t set, int label)

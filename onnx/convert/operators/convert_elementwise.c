@@ -41,10 +41,8 @@ static bool take_attribute(struct conversion *c, struct application *a, const st
 bool convert_plain(struct conversion *c)
 {
     struct application a = application_of(c, (enum operator_id)c->parameter);
-    for (int i = 0; i < operator_n_attributes(a.op); i++)
-        if (!take_attribute(c, &a, &a.op->attributes[i]))
-            return false;
-    return give(c, 0, apply_application(c, &a, (size_t)a.op->min_inputs, c->inputs));
+    return ALL(int, i, operator_n_attributes(a.op), take_attribute(c, &a, &a.op->attributes[i])) &&
+           give(c, 0, apply_application(c, &a, (size_t)a.op->min_inputs, c->inputs));
 }
 
 bool convert_swish(struct conversion *c)
@@ -285,9 +283,8 @@ bool convert_where(struct conversion *c)
 {
     struct type common = {0};
     tensor_id inputs[3];
-    for (uint32_t i = 0; i < 3; i++)
-        if (!common_shape(c, &common, type_of(c, input_of(c, i)), &common.rank, common.dim))
-            return false;
+    if (ANY(uint32_t, i, 3, !common_shape(c, &common, type_of(c, input_of(c, i)), &common.rank, common.dim)))
+        return false;
     for (uint32_t i = 0; i < 3; i++)
         inputs[i] = broadcast_to(c, input_of(c, i), common.rank, common.dim);
     return give(c, 0, apply(c, OP_WHERE, 3, inputs, NULL));

@@ -196,8 +196,7 @@ bool convert_slice(struct conversion *c)
     }
     if (!read_ranges(c, &x, &r))
         return false;
-    for (int i = 0; i < x.rank; i++)
-        is_whole &= r.size[i] == x.dim[i] && r.step[i] == 1;
+    is_whole = is_whole && ALL(int, i, x.rank, r.size[i] == x.dim[i] && r.step[i] == 1);
     if (is_whole)
         return give(c, 0, input_of(c, 0));
     tensor_id source = input_of(c, 0);
@@ -256,8 +255,7 @@ bool convert_pad(struct conversion *c)
     bool pads_nothing = true;
     if (!read_pads(c, rank, pads))
         return false;
-    for (int i = 0; i < 2 * rank; i++)
-        pads_nothing &= pads[i] == 0;
+    pads_nothing = pads_nothing && ALL(int, i, 2 * rank, pads[i] == 0);
     if (pads_nothing)
         return give(c, 0, input_of(c, 0));
     if (!text_attribute_is(c, "mode", "constant", "constant"))

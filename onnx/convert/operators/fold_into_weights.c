@@ -294,9 +294,7 @@ static bool read_numbers(struct conversion *c, uint32_t input, uint32_t numbers,
     tensor_id x = input_of(c, numbers);
     bool are_read = is_weight(c, x) && axis >= 0 && varies_along(type_of(c, x), type_of(c, input_of(c, input)), axis) &&
                     constant_reals(c, x, SIZE_MAX, ret_items, ret_count);
-    for (uint32_t i = 0; are_read && i < *ret_count; i++)
-        are_read = isfinite((*ret_items)[i]);
-    return are_read;
+    return are_read && ALL(uint32_t, i, *ret_count, isfinite((*ret_items)[i]));
 }
 
 // Images have an axis of channels.

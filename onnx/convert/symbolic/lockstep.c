@@ -98,15 +98,13 @@ static bool reads_same(const struct lockstep *l, node_id n)
     const struct graph *g = graph_of(l, 0);
     const struct node *node = &g->nodes.items[n];
     const tensor_id *a = graph_inputs(g, n);
-    for (uint32_t i = 0; i < node->n_inputs; i++)
-        if (stands_for_value(l, g, a[i]))
-            return false;
+    if (ANY(uint32_t, i, node->n_inputs, stands_for_value(l, g, a[i])))
+        return false;
     for (int k = 1; k < N_PROBES; k++) {
         const tensor_id *b = graph_inputs(graph_of(l, k), n);
         bool is_swapped = node->n_inputs == 2 && (node->op->flags & OPERATOR_IS_COMMUTATIVE) && a[0] != b[0];
-        for (uint32_t i = 0; i < node->n_inputs; i++)
-            if (a[i] != b[is_swapped ? 1 - i : i])
-                return false;
+        if (ANY(uint32_t, i, node->n_inputs, a[i] != b[is_swapped ? 1 - i : i]))
+            return false;
     }
     return true;
 }
@@ -205,9 +203,8 @@ static bool is_same_node(struct lockstep *l, node_id n)
         if (node->op != first->op || node->n_inputs != first->n_inputs || node->n_outputs != first->n_outputs)
             return false;
     }
-    for (int i = 0; i < operator_n_attributes(first->op); i++)
-        if (!is_same_attribute(l, n, i))
-            return false;
+    if (ANY(int, i, operator_n_attributes(first->op), !is_same_attribute(l, n, i)))
+        return false;
     derive_sizes(l, n);
     return ALL(uint32_t, i, first->n_outputs, have_one_type(l, first->first_output + i)) && reads_same(l, n) &&
            cuts_fixed_axes(l, n) && has_form(l, n);
@@ -226,12 +223,10 @@ static bool have_same_nodes(struct lockstep *l)
 
 static bool have_same_outputs(const struct lockstep *l)
 {
-    for (uint32_t i = 0; i < l->c[0].n_outputs; i++)
-        for (int k = 0; k < N_PROBES; k++)
-            if (l->c[k].outputs[i] != l->c[0].outputs[i] ||
-                (l->c[k].outputs[i] != NO_TENSOR && stands_for_value(l, graph_of(l, k), l->c[k].outputs[i])))
-                return false;
-    return true;
+    return !ANY(uint32_t, i, l->c[0].n_outputs,
+                ANY(int, k, N_PROBES,
+                    l->c[k].outputs[i] != l->c[0].outputs[i] ||
+                        (l->c[k].outputs[i] != NO_TENSOR && stands_for_value(l, graph_of(l, k), l->c[k].outputs[i]))));
 }
 
 // --- one attempt -----------------------------------------------------------------------------------------------------
@@ -680,9 +675,8 @@ static void import_node_everywhere(struct lockstep *l, uint32_t index)
 
 static bool import_leaves(struct lockstep *l, const bool **ret_is_live)
 {
-    for (int k = 0; k < N_PROBES; k++)
-        if (!import_begin(&l->importers[k], ret_is_live))
-            return false;
+    if (ANY(int, k, N_PROBES, !import_begin(&l->importers[k], ret_is_live)))
+        return false;
     for (tensor_id t = 0; t < graph_of(l, 0)->tensors.count; t++)
         have_one_type(l, t);
     return true;

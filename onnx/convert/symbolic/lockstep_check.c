@@ -174,9 +174,7 @@ static size_t find_tables(const struct lockstep *l, int64_t *ret_sizes)
     size_t count = 0;
     for (size_t i = 0; i < source->nodes.count && count < MOST_TABLES; i++) {
         int64_t size = table_cut_by(l, source->nodes.items[i]);
-        bool is_new = size > 0;
-        for (size_t j = 0; j < count; j++)
-            is_new = is_new && ret_sizes[j] != size;
+        bool is_new = size > 0 && ALL(size_t, j, count, ret_sizes[j] != size);
         if (is_new)
             ret_sizes[count++] = size;
     }

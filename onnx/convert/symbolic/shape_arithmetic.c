@@ -30,10 +30,7 @@ static bool known_entry(const struct lockstep *l, int k, uint32_t i, int64_t ent
 
 static bool known_operands(const struct lockstep *l, int64_t entry, int64_t *ret_x, int64_t *ret_y)
 {
-    for (int k = 0; k < N_PROBES; k++)
-        if (!known_entry(l, k, 0, entry, &ret_x[k]) || !known_entry(l, k, 1, entry, &ret_y[k]))
-            return false;
-    return true;
+    return ALL(int, k, N_PROBES, known_entry(l, k, 0, entry, &ret_x[k]) && known_entry(l, k, 1, entry, &ret_y[k]));
 }
 
 static int64_t entries_of_inputs(const struct lockstep *l)
