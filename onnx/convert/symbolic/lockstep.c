@@ -27,10 +27,8 @@ enum attempt { WITH_VALUES, WITHOUT_FOLDING, ON_TENSORS, N_ATTEMPTS };
 
 static bool fit_dimension(struct lockstep *l, const struct type *const *types, int axis)
 {
-    int64_t at[N_PROBES];
     struct size_form form;
-    for (int k = 0; k < N_PROBES; k++)
-        at[k] = types[k]->dim[axis];
+    EACH_PROBE(int64_t, at, k, types[k]->dim[axis]);
     return sizes_fit(l->sizes, at, &form);
 }
 
@@ -39,9 +37,8 @@ static bool fit_dimension(struct lockstep *l, const struct type *const *types, i
 static bool are_one_type(struct lockstep *l, const struct type *const *types, bool *ret_fits)
 {
     *ret_fits = true;
-    for (int k = 1; k < N_PROBES; k++)
-        if (types[k]->dtype != types[0]->dtype || types[k]->rank != types[0]->rank)
-            return false;
+    if (ANY(int, k, N_PROBES, types[k]->dtype != types[0]->dtype || types[k]->rank != types[0]->rank))
+        return false;
     for (int i = 0; i < types[0]->rank; i++)
         *ret_fits &= fit_dimension(l, types, i);
     return true;
@@ -49,10 +46,8 @@ static bool are_one_type(struct lockstep *l, const struct type *const *types, bo
 
 static bool have_one_type(struct lockstep *l, tensor_id t)
 {
-    const struct type *types[N_PROBES];
     bool fits;
-    for (int k = 0; k < N_PROBES; k++)
-        types[k] = graph_type(graph_of(l, k), t);
+    EACH_PROBE(const struct type *, types, k, graph_type(graph_of(l, k), t));
     return are_one_type(l, types, &fits);
 }
 
@@ -76,13 +71,9 @@ static bool is_same_weight(const struct lockstep *l, size_t index)
 
 static bool are_same_weights(const struct lockstep *l)
 {
-    for (int k = 1; k < N_PROBES; k++)
-        if (l->models[k]->weights.count != l->models[0]->weights.count)
-            return false;
-    for (size_t i = l->n_weights + l->n_values; i < l->models[0]->weights.count; i++)
-        if (!is_same_weight(l, i))
-            return false;
-    return true;
+    size_t n = l->models[0]->weights.count, first = l->n_weights + l->n_values;
+    return ALL(int, k, N_PROBES, l->models[k]->weights.count == n) &&
+           ALL(size_t, i, n, i < first || is_same_weight(l, i));
 }
 
 // --- nodes -----------------------------------------------------------------------------------------------------------
@@ -111,18 +102,13 @@ static bool reads_same(const struct lockstep *l, node_id n)
 
 static bool is_same_attribute(struct lockstep *l, node_id n, int attribute)
 {
-    const struct attribute_value *values[N_PROBES];
     const struct operator* op = graph_of(l, 0)->nodes.items[n].op;
-    for (int k = 0; k < N_PROBES; k++) {
-        values[k] = &graph_of(l, k)->nodes.items[n].attributes[attribute];
-        if (values[k]->count != values[0]->count)
-            return false;
-    }
+    EACH_PROBE(const struct attribute_value *, values, k, &graph_of(l, k)->nodes.items[n].attributes[attribute]);
+    if (ANY(int, k, N_PROBES, values[k]->count != values[0]->count))
+        return false;
     for (uint32_t i = 0; i < values[0]->count; i++) {
-        int64_t at[N_PROBES];
         struct size_form form;
-        for (int k = 0; k < N_PROBES; k++)
-            at[k] = values[k]->ints[i];
+        EACH_PROBE(int64_t, at, k, values[k]->ints[i]);
         if (sizes_role_varies(op, attribute) ? !sizes_fit(l->sizes, at, &form) : varies(at))
             return false;
     }
@@ -175,13 +161,11 @@ static void derive_places(struct lockstep *l, node_id n, int axis)
     const struct node *node = &g->nodes.items[n];
     const struct attribute_value *a = node->attributes;
     const int64_t *pad = a[operator_find_role(node->op, ROLE_WINDOW_PADS)].ints;
-    int64_t at[N_PROBES], stride = a[operator_find_role(node->op, ROLE_STRIDE)].ints[axis];
+    int64_t stride = a[operator_find_role(node->op, ROLE_STRIDE)].ints[axis];
     int64_t dilation = a[operator_find_role(node->op, ROLE_DILATION)].ints[axis], size = window_size(l, 0, n, axis);
-    for (int k = 0; k < N_PROBES; k++) {
-        at[k] = graph_type(graph_of(l, k), graph_inputs(graph_of(l, k), n)[0])->dim[2 + axis];
-        if (window_size(l, k, n, axis) != size)
-            return;
-    }
+    if (ANY(int, k, N_PROBES, window_size(l, k, n, axis) != size))
+        return;
+    EACH_PROBE(int64_t, at, k, graph_type(graph_of(l, k), graph_inputs(graph_of(l, k), n)[0])->dim[2 + axis]);
     int n_axes = graph_type(g, graph_inputs(g, n)[0])->rank - 2;
     int64_t room = pad[axis] + pad[n_axes + axis] - ((size - 1) * dilation + 1);
     sizes_add_quotient(l->sizes, at, room + stride, stride);
@@ -197,13 +181,12 @@ static void derive_sizes(struct lockstep *l, node_id n)
 
 static bool is_same_node(struct lockstep *l, node_id n)
 {
-    const struct node *first = &graph_of(l, 0)->nodes.items[n];
-    for (int k = 1; k < N_PROBES; k++) {
-        const struct node *node = &graph_of(l, k)->nodes.items[n];
-        if (node->op != first->op || node->n_inputs != first->n_inputs || node->n_outputs != first->n_outputs)
-            return false;
-    }
-    if (ANY(int, i, operator_n_attributes(first->op), !is_same_attribute(l, n, i)))
+    EACH_PROBE(const struct node *, nodes, k, &graph_of(l, k)->nodes.items[n]);
+    const struct node *first = nodes[0];
+    if (ANY(int, k, N_PROBES,
+            nodes[k]->op != first->op || nodes[k]->n_inputs != first->n_inputs ||
+                nodes[k]->n_outputs != first->n_outputs) ||
+        ANY(int, i, operator_n_attributes(first->op), !is_same_attribute(l, n, i)))
         return false;
     derive_sizes(l, n);
     return ALL(uint32_t, i, first->n_outputs, have_one_type(l, first->first_output + i)) && reads_same(l, n) &&
@@ -212,13 +195,9 @@ static bool is_same_node(struct lockstep *l, node_id n)
 
 static bool have_same_nodes(struct lockstep *l)
 {
-    for (int k = 1; k < N_PROBES; k++)
-        if (graph_of(l, k)->nodes.count != graph_of(l, 0)->nodes.count)
-            return false;
-    for (node_id n = (node_id)(l->mark.nodes + l->n_values); n < graph_of(l, 0)->nodes.count; n++)
-        if (!is_same_node(l, n))
-            return false;
-    return true;
+    size_t n_nodes = graph_of(l, 0)->nodes.count, first = l->mark.nodes + l->n_values;
+    return ALL(int, k, N_PROBES, graph_of(l, k)->nodes.count == n_nodes) &&
+           ALL(node_id, n, n_nodes, n < first || is_same_node(l, n));
 }
 
 static bool have_same_outputs(const struct lockstep *l)
@@ -321,12 +300,9 @@ static bool is_slice(const struct lockstep *l)
 // A size beyond the tensor means the tensor's where a node is told by what it reads how to cut.
 static bool is_cut_by_values(const struct lockstep *l)
 {
-    if (!is_slice(l))
-        return false;
-    for (uint32_t i = 1; i < l->c[0].n_inputs; i++)
-        if (l->c[0].inputs[i] != NO_TENSOR && stands_for_value(l, graph_of(l, 0), l->c[0].inputs[i]))
-            return true;
-    return false;
+    return is_slice(l) &&
+           ANY(uint32_t, i, l->c[0].n_inputs,
+               i > 0 && l->c[0].inputs[i] != NO_TENSOR && stands_for_value(l, graph_of(l, 0), l->c[0].inputs[i]));
 }
 
 static bool makes_weight(const struct lockstep *l)
@@ -358,10 +334,8 @@ static bool read_cuts_at(struct conversion *c, int k, struct cuts *ret)
         !list_of(c, "ends", 2, &ret->ends[k], &n_ends) || !list_of(c, "axes", 3, &ret->axes[k], &n_axes) ||
         !list_of(c, "steps", 4, &steps, &n_steps))
         return false;
-    for (uint32_t i = 0; steps && i < n_steps; i++)
-        if (steps[i] != 1)
-            return false;
-    return ret->starts[k] && n_ends == ret->n && (!ret->axes[k] || n_axes == ret->n);
+    bool has_steps = steps && ANY(uint32_t, i, n_steps, steps[i] != 1);
+    return !has_steps && ret->starts[k] && n_ends == ret->n && (!ret->axes[k] || n_axes == ret->n);
 }
 
 // Entries that are left out at one end of an axis. False: an axis of any size may have fewer at some size.
@@ -406,17 +380,13 @@ static void note_types_of_cut(struct lockstep *l)
         const struct type *x = type_of(&l->c[k], l->c[k].inputs[0]);
         l->types[k][0] = type_make(x->dtype, x->rank, x->dim);
     }
-    l->is_typed = true;
-    for (uint32_t i = 0; i < cuts.n; i++)
-        l->is_typed = l->is_typed && note_cut(l, &cuts, i);
+    l->is_typed = ALL(uint32_t, i, cuts.n, note_cut(l, &cuts, i));
 }
 
 static void note_types(struct lockstep *l)
 {
-    for (int k = 0; k < N_PROBES; k++)
-        for (uint32_t i = 0; i < l->c[k].n_outputs; i++)
-            if (l->c[k].outputs[i] == NO_TENSOR)
-                return;
+    if (ANY(int, k, N_PROBES, ANY(uint32_t, i, l->c[k].n_outputs, l->c[k].outputs[i] == NO_TENSOR)))
+        return;
     for (int k = 0; k < N_PROBES; k++)
         for (uint32_t i = 0; i < l->c[k].n_outputs; i++) {
             const struct type *t = type_of(&l->c[k], l->c[k].outputs[i]);
@@ -454,10 +424,8 @@ static bool is_known_to_vary(const struct lockstep *l, uint32_t input)
 {
     tensor_id t = input < l->c[0].n_inputs ? l->c[0].inputs[input] : NO_TENSOR;
     const void *first = known_at(l, 0, t);
-    for (int k = 1; first && k < N_PROBES; k++)
-        if (memcmp(first, known_at(l, k, t), type_bytes(graph_type(graph_of(l, 0), t))) != 0)
-            return true;
-    return false;
+    return first &&
+           ANY(int, k, N_PROBES, memcmp(first, known_at(l, k, t), type_bytes(graph_type(graph_of(l, 0), t))) != 0);
 }
 
 // A slice that ends before it starts has no entries: a difference of sizes is no size of it, and nothing here may be
@@ -468,9 +436,7 @@ static bool may_end_before_start(struct lockstep *l, const struct type *const *t
     if (!is_range && !onnx_node_is(l->c[0].node, "Slice"))
         return false;
     for (int i = 0; i < types[0]->rank; i++) {
-        int64_t at[N_PROBES];
-        for (int k = 0; k < N_PROBES; k++)
-            at[k] = types[k]->dim[i];
+        EACH_PROBE(int64_t, at, k, types[k]->dim[i]);
         if (at[0] == 0 || !is_never_negative(l, at))
             return true;
     }
@@ -481,12 +447,8 @@ static bool may_end_before_start(struct lockstep *l, const struct type *const *t
 static void agree_on_types(struct lockstep *l)
 {
     for (uint32_t i = 0; i < l->c[0].n_outputs; i++) {
-        const struct type *types[N_PROBES];
-        bool fits = true, is_known = true;
-        for (int k = 0; k < N_PROBES; k++) {
-            types[k] = &l->types[k][i];
-            is_known = is_known && type_is_known(types[k]);
-        }
+        EACH_PROBE(const struct type *, types, k, &l->types[k][i]);
+        bool fits = true, is_known = ALL(int, k, N_PROBES, type_is_known(types[k]));
         enum dtype dtype = types[0]->dtype;
         if (is_known && !l->is_denied[l->c[0].index] && are_one_type(l, types, &fits) && fits &&
             !may_end_before_start(l, types))
@@ -512,12 +474,8 @@ static bool type_depends(const struct lockstep *l, tensor_id t, uint32_t symbol)
 
 static bool node_depends(const struct lockstep *l, uint32_t symbol)
 {
-    for (uint32_t i = 0; i < l->c[0].n_inputs; i++) {
-        tensor_id t = l->c[0].inputs[i];
-        if (t != NO_TENSOR && (type_depends(l, t, symbol) || value_depends(l, t, symbol)))
-            return true;
-    }
-    return false;
+    return FIND(l->c[0].inputs, l->c[0].n_inputs, t,
+                *t != NO_TENSOR && (type_depends(l, *t, symbol) || value_depends(l, *t, symbol))) != NULL;
 }
 
 // Which symbols the node's inputs depend on, as words of a reason.
@@ -536,10 +494,8 @@ static const char *symbols_of_inputs(const struct lockstep *l)
 static bool makes_odd_sizes(struct lockstep *l)
 {
     for (uint32_t i = 0; l->is_typed && i < l->c[0].n_outputs; i++) {
-        const struct type *types[N_PROBES];
         bool fits = true;
-        for (int k = 0; k < N_PROBES; k++)
-            types[k] = &l->types[k][i];
+        EACH_PROBE(const struct type *, types, k, &l->types[k][i]);
         if (type_is_known(types[0]) && are_one_type(l, types, &fits) && !fits)
             return true;
     }
@@ -576,10 +532,8 @@ static void derive_same_sizes(struct lockstep *l)
 static uint32_t find_equal_everywhere(struct lockstep *l)
 {
     uint32_t equal = import_find_equal(&l->importers[0], &l->c[0], l->types[0]);
-    for (int k = 1; k < N_PROBES; k++)
-        if (import_find_equal(&l->importers[k], &l->c[k], l->types[k]) != equal)
-            return TABLE_NONE;
-    return equal;
+    return ALL(int, k, N_PROBES, import_find_equal(&l->importers[k], &l->c[k], l->types[k]) == equal) ? equal
+                                                                                                      : TABLE_NONE;
 }
 
 static void keep_opaque(struct lockstep *l, uint32_t index)

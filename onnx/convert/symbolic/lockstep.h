@@ -31,12 +31,15 @@ static inline const void *known_at(const struct lockstep *l, int k, tensor_id t)
     return t != NO_TENSOR && t < im->known.count ? im->known.items[t] : NULL;
 }
 
+// An expression of k at each probe: `EACH_PROBE(int64_t, at, k, types[k]->dim[axis]);`
+#define EACH_PROBE(T, name, k, ...)                                                                                    \
+    T name[N_PROBES];                                                                                                  \
+    for (int k = 0; k < N_PROBES; k++)                                                                                 \
+    name[k] = (__VA_ARGS__)
+
 static inline bool varies(const int64_t *at)   // a number at all probes
 {
-    for (int k = 1; k < N_PROBES; k++)
-        if (at[k] != at[0])
-            return true;
-    return false;
+    return ANY(int, k, N_PROBES, at[k] != at[0]);
 }
 
 bool import_everywhere(struct lockstep *l);   // into all models

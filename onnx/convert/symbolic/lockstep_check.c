@@ -48,9 +48,7 @@ static bool agrees_on_type(struct trial *t, tensor_id at_probes, tensor_id here)
     if (probe->rank != type->rank || probe->dtype != type->dtype)
         return false;
     for (int i = 0; i < type->rank; i++) {
-        int64_t at[N_PROBES];
-        for (int k = 0; k < N_PROBES; k++)
-            at[k] = graph_type(graph_of(t->l, k), at_probes)->dim[i];
+        EACH_PROBE(int64_t, at, k, graph_type(graph_of(t->l, k), at_probes)->dim[i]);
         if (at_binding(t, at, type->dim[i]) != type->dim[i])
             return false;
     }
@@ -66,9 +64,8 @@ static bool agrees_on_sizes(struct trial *t, tensor_id at_probes, tensor_id here
         !(data = weight_elements(&t->there.model, w)))
         return true;
     for (int64_t i = 0; i < type_elements(&w->type); i++) {
-        int64_t at[N_PROBES], number = ((const int64_t *)data)[i];
-        for (int k = 0; k < N_PROBES; k++)
-            at[k] = ((const int64_t *)known_at(t->l, k, at_probes))[i];
+        int64_t number = ((const int64_t *)data)[i];
+        EACH_PROBE(int64_t, at, k, ((const int64_t *)known_at(t->l, k, at_probes))[i]);
         int64_t said = at_binding(t, at, number);
         if (said >= 0 && said != number)
             return false;
