@@ -115,9 +115,9 @@ poly poly_const(struct polys *p, int64_t value)
 
 bool poly_is_const(const struct polys *p, poly a, int64_t *ret_value)
 {
-    const struct poly_value *v = &p->polys.items[a];
-    *ret_value = v->n ? v->monomials[0].factor : 0;
-    return v->n == 0 || (v->n == 1 && v->monomials[0].n == 0);
+    const struct poly_value *v = a == NO_POLY ? NULL : &p->polys.items[a];
+    *ret_value = v && v->n ? v->monomials[0].factor : 0;
+    return v && (v->n == 0 || (v->n == 1 && v->monomials[0].n == 0));
 }
 
 bool poly_is_atom(const struct polys *p, poly a, atom *ret_atom)
@@ -128,27 +128,29 @@ bool poly_is_atom(const struct polys *p, poly a, atom *ret_atom)
     return is_atom;
 }
 
-poly poly_add(struct polys *p, poly a, poly b)
+static poly combination(struct polys *p, poly a, int64_t factor_of_a, poly b, int64_t factor_of_b)
 {
     struct sum_of_monomials s = {0};
-    add_scaled(p, &s, a, 1);
-    add_scaled(p, &s, b, 1);
+    if (a == NO_POLY || b == NO_POLY)
+        return NO_POLY;
+    add_scaled(p, &s, a, factor_of_a);
+    add_scaled(p, &s, b, factor_of_b);
     return intern(p, &s);
+}
+
+poly poly_add(struct polys *p, poly a, poly b)
+{
+    return combination(p, a, 1, b, 1);
 }
 
 poly poly_sub(struct polys *p, poly a, poly b)
 {
-    struct sum_of_monomials s = {0};
-    add_scaled(p, &s, a, 1);
-    add_scaled(p, &s, b, -1);
-    return intern(p, &s);
+    return combination(p, a, 1, b, -1);
 }
 
 poly poly_scale(struct polys *p, poly a, int64_t factor)
 {
-    struct sum_of_monomials s = {0};
-    add_scaled(p, &s, a, factor);
-    return intern(p, &s);
+    return combination(p, a, factor, POLY_ZERO, 0);
 }
 
 static bool multiply(const struct monomial *a, const struct monomial *b, struct monomial *ret)
@@ -166,6 +168,8 @@ poly poly_mul(struct polys *p, poly a, poly b)
 {
     struct sum_of_monomials s = {0};
     struct monomial product;
+    if (a == NO_POLY || b == NO_POLY)
+        return NO_POLY;
     for (uint32_t i = 0; i < p->polys.items[a].n; i++)
         for (uint32_t j = 0; j < p->polys.items[b].n; j++)
             if (multiply(&p->polys.items[a].monomials[i], &p->polys.items[b].monomials[j], &product))
@@ -207,7 +211,7 @@ static void divide_parts(struct polys *p, poly a, const struct monomial *b, stru
 bool poly_divide(struct polys *p, poly a, poly b, poly *ret_quotient)
 {
     struct sum_of_monomials quotient = {0}, rest = {0};
-    if (p->polys.items[b].n != 1)
+    if (a == NO_POLY || b == NO_POLY || p->polys.items[b].n != 1)
         return false;
     divide_parts(p, a, &p->polys.items[b].monomials[0], &quotient, &rest);
     *ret_quotient = intern(p, &quotient);
@@ -243,6 +247,8 @@ poly poly_floor(struct polys *p, poly a, poly b)
 {
     struct sum_of_monomials quotient = {0}, rest = {0};
     int64_t divisor = 0, value = 0;
+    if (a == NO_POLY || b == NO_POLY)
+        return NO_POLY;
     if (p->polys.items[b].n != 1)
         return a == b ? poly_const(p, 1) : quotient_atom(p, a, b);
     divide_parts(p, a, &p->polys.items[b].monomials[0], &quotient, &rest);
@@ -273,8 +279,8 @@ static poly substitute_atom(struct polys *p, atom x, const poly *map, size_t n_m
 
 poly poly_substitute(struct polys *p, poly a, const poly *map, size_t n_map)
 {
-    poly sum = POLY_ZERO;
-    for (uint32_t i = 0; i < p->polys.items[a].n; i++) {
+    poly sum = a == NO_POLY ? NO_POLY : POLY_ZERO;
+    for (uint32_t i = 0; a != NO_POLY && i < p->polys.items[a].n; i++) {
         struct monomial m = p->polys.items[a].monomials[i];
         poly product = poly_const(p, m.factor);
         for (uint32_t j = 0; j < m.n; j++)
@@ -355,6 +361,8 @@ static bool add_least(const struct polys *p, const struct monomial *m, int64_t f
 // Both are ascending, and equal monomials meet.
 bool poly_is_never_less(const struct polys *p, poly a, poly b)
 {
+    if (a == NO_POLY || b == NO_POLY)
+        return false;
     const struct poly_value *x = &p->polys.items[a], *y = &p->polys.items[b];
     int64_t sum = 0, factor;
     for (uint32_t i = 0, j = 0; i < x->n || j < y->n;) {

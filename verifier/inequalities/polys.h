@@ -48,6 +48,7 @@ poly poly_of_atom(struct polys *p, atom a);
 poly poly_const(struct polys *p, int64_t value);
 bool poly_is_const(const struct polys *p, poly a, int64_t *ret_value);
 bool poly_is_atom(const struct polys *p, poly a, atom *ret_atom);
+// NO_POLY makes NO_POLY by each of these, and no question of it is answered by yes.
 poly poly_add(struct polys *p, poly a, poly b);
 poly poly_sub(struct polys *p, poly a, poly b);
 poly poly_scale(struct polys *p, poly a, int64_t factor);

@@ -52,11 +52,12 @@ struct family_outline {
     uint8_t repeats[MAX_RULE_NODES][MAX_RANK];         // enum repeats, of axes of what a node repeats
 };
 // Nodes that are well-typed by assumption, and questions of the others (S9).
+typedef VEC(poly) poly_list;
 struct family_typing {
     node_set assumed;    // all, or those of one side and the guards of a property
     bool asks;           // what typing says is asked, of a node that is not assumed
     bool is_one_sided;   // such a node is well-typed at no sizes
-    VEC(poly) zero, not_negative;
+    poly_list zero, not_negative;
 };
 // Symbols, and equations of them (S3).
 struct family_symbols {

@@ -33,10 +33,7 @@ static void add_symbols(struct family *f, struct known_integers *known, poly val
 
 static void add_size_of_window(struct family *f, struct known_integers *known, uint32_t node, int axis, int n_axes)
 {
-    poly room = family_room_of_window(f, node, axis, n_axes);
-    if (room == NO_POLY)
-        return;
-    poly stride = family_entry_or(f, node, ROLE_STRIDE, axis, 1);
+    poly room = family_room_of_window(f, node, axis, n_axes), stride = family_entry_or(f, node, ROLE_STRIDE, axis, 1);
     add_known(f, known, poly_add(f->polys, poly_floor(f->polys, room, stride), poly_const(f->polys, 1)));
 }
 
@@ -87,11 +84,9 @@ struct known_integers known_integers_of_node(struct family *f, uint32_t node)
     for (size_t i = 0, n_known = known.items.count; i < n_known; i++)
         add_symbols(f, &known, known.items.items[i].value);
     int rank = n->n_inputs ? family_type(f, &f->lanes[0], n->inputs[0])->rank : 0;
-    for (int a = 0; operator_has_role(n->op, ROLE_GAPS) && a < rank; a++) {
-        poly size = family_size(f, n->inputs[0], a);
-        if (size != NO_POLY)
-            add_known(f, &known, poly_mul(f->polys, size, family_entry_or(f, node, ROLE_GAPS, a, 0)));
-    }
+    for (int a = 0; operator_has_role(n->op, ROLE_GAPS) && a < rank; a++)
+        add_known(f, &known,
+                  poly_mul(f->polys, family_size(f, n->inputs[0], a), family_entry_or(f, node, ROLE_GAPS, a, 0)));
     for (int a = 0; operator_has_windows(n->op) && a < rank - 2; a++)
         add_size_of_window(f, &known, node, a, rank - 2);
     must_be_told_apart(f, &known);
@@ -185,8 +180,7 @@ static poly without(struct polys *p, const struct known_integers *known, size_t 
     int64_t rest[LANES];
     for (int l = 0; l < LANES; l++)
         rest[l] = lanes[l] - sign * known->items.items[i].lanes[l];
-    poly found = recognize_sum(p, known, depth, rest);
-    return found == NO_POLY ? NO_POLY : poly_add(p, found, poly_scale(p, known->items.items[i].value, sign));
+    return poly_add(p, recognize_sum(p, known, depth, rest), poly_scale(p, known->items.items[i].value, sign));
 }
 
 static bool divide_lanes(const int64_t *lanes, const int64_t *by, int64_t *ret_rest)
@@ -211,8 +205,7 @@ static poly recognize_product(struct polys *p, const struct known_integers *know
         int64_t rest[LANES];
         if (!divide_lanes(lanes, known->items.items[i].lanes, rest) || is_constant(known->items.items[i].lanes))
             continue;
-        found = recognize_product(p, known, i, depth - 1, rest);
-        found = found == NO_POLY ? NO_POLY : poly_mul(p, found, known->items.items[i].value);
+        found = poly_mul(p, recognize_product(p, known, i, depth - 1, rest), known->items.items[i].value);
     }
     return found;
 }

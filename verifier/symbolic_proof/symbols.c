@@ -132,7 +132,7 @@ poly family_exact_quotient(struct family *f, poly a, poly b, const void *asked_b
     poly quotient;
     if (poly_divide(f->polys, a, b, &quotient))
         return quotient;
-    if (f->asked.asks) {
+    if (f->asked.asks || a == NO_POLY || b == NO_POLY) {
         family_equal(f, poly_mod(f->polys, a, b), POLY_ZERO);
         return poly_floor(f->polys, a, b);
     }
@@ -144,7 +144,7 @@ poly family_exact_quotient(struct family *f, poly a, poly b, const void *asked_b
 void family_at_least_zero(struct family *f, poly a, const void *asked_by, uint32_t entry)
 {
     int64_t number;
-    poly resolved = a == NO_POLY || f->asked.asks ? a : family_resolved(f, a);
+    poly resolved = f->asked.asks ? a : family_resolved(f, a);
     if (resolved == NO_POLY || f->asked.asks || poly_is_const(f->polys, resolved, &number))
         family_not_negative(f, resolved);
     else if (!poly_is_never_less(f->polys, resolved, POLY_ZERO))
@@ -233,17 +233,21 @@ static bool solve_extreme(struct family *f, poly equation)
     return is_sum || is_product;
 }
 
+// A fact that is asked and not assumed, or one of sizes of no known form: nothing is assumed.
+static bool is_asked(struct family *f, poly a, poly_list *questions)
+{
+    if (f->asked.asks && a == NO_POLY)
+        family_fails(f, "a size that is no known polynomial");
+    else if (f->asked.asks)
+        vec_push(questions, family_resolved(f, a));
+    return f->asked.asks || a == NO_POLY;
+}
+
 // The symbol that others are added up to, or multiplied, rather than one that is a difference: sizes are positive.
 void family_equal(struct family *f, poly a, poly b)
 {
-    if (f->asked.asks && (a == NO_POLY || b == NO_POLY))
-        family_fails(f, "a size that is no known polynomial");
-    if (a == NO_POLY || b == NO_POLY)
+    if (is_asked(f, poly_sub(f->polys, a, b), &f->asked.zero))
         return;
-    if (f->asked.asks) {
-        vec_push(&f->asked.zero, family_resolved(f, poly_sub(f->polys, a, b)));
-        return;
-    }
     poly equation = without_common_factor(f, family_resolved(f, poly_sub(f->polys, a, b)));
     const struct poly_value v = f->polys->polys.items[equation];
     poly value, best_value = NO_POLY;
@@ -296,14 +300,8 @@ static bool try_few_values(struct family *f, poly a)
 void family_not_negative(struct family *f, poly a)
 {
     int64_t number;
-    if (f->asked.asks && a == NO_POLY)
-        family_fails(f, "a size that is no known polynomial");
-    if (a == NO_POLY)
+    if (is_asked(f, a, &f->asked.not_negative))
         return;
-    if (f->asked.asks) {
-        vec_push(&f->asked.not_negative, family_resolved(f, a));
-        return;
-    }
     if (poly_is_const(f->polys, a, &number))
         f->is_impossible = f->is_impossible || number < 0;
     else if (!try_few_values(f, family_resolved(f, a)))

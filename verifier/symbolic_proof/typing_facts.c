@@ -58,14 +58,9 @@ static void are_convolved(struct family *f, uint32_t node)
 {
     const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
     poly groups = attribute_entry(f, node, ROLE_GROUPS, 0), channels = family_size(f, n->inputs[1], 1);
-    poly filters = family_size(f, n->inputs[1], 0);
-    if (groups == NO_POLY || channels == NO_POLY || filters == NO_POLY) {
-        is_lost(f);
-        return;
-    }
     family_equal(f, family_size(f, n->inputs[0], 1), poly_mul(f->polys, groups, channels));
     if (!f->symbols.has_new_equations)
-        family_exact_quotient(f, filters, groups, n, 0);
+        family_exact_quotient(f, family_size(f, n->inputs[1], 0), groups, n, 0);
 }
 
 // Groups divide the filters, and their number is a multiple of how many are merged.
@@ -73,14 +68,9 @@ static void are_merged(struct family *f, uint32_t node)
 {
     const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
     poly groups = attribute_entry(f, node, ROLE_GROUPS, 0), count = attribute_entry(f, node, ROLE_MERGED_GROUPS, 0);
-    poly filters = family_size(f, n->inputs[0], 0);
-    if (groups == NO_POLY || count == NO_POLY || filters == NO_POLY) {
-        is_lost(f);
-        return;
-    }
     family_exact_quotient(f, groups, count, n, 0);
     if (!f->symbols.has_new_equations)
-        family_exact_quotient(f, filters, groups, n, 1);
+        family_exact_quotient(f, family_size(f, n->inputs[0], 0), groups, n, 1);
 }
 
 // An axis is repeated where its size is 1, and is what it was elsewhere; where it may be either, both are tried.
@@ -126,8 +116,6 @@ poly family_room_of_window(struct family *f, uint32_t node, int axis, int n_axes
     poly one = poly_const(p, 1), room = family_size(f, n->inputs[0], 2 + axis);
     poly kernel = operator_has_role(n->op, ROLE_KERNEL) ? family_entry_or(f, node, ROLE_KERNEL, axis, 1)
                                                         : family_size(f, n->inputs[1], 2 + axis);
-    if (room == NO_POLY || kernel == NO_POLY)
-        return NO_POLY;
     room = poly_add(p, room, family_entry_or(f, node, ROLE_WINDOW_PADS, axis, 0));
     room = poly_add(p, room, family_entry_or(f, node, ROLE_WINDOW_PADS, n_axes + axis, 0));
     poly reach = poly_mul(p, poly_sub(p, kernel, one), family_entry_or(f, node, ROLE_DILATION, axis, 1));
@@ -200,19 +188,17 @@ static void windows_fit(struct family *f, uint32_t node)
         for (int end = 0; refuses_pads && end < 2; end++)
             family_not_negative(f, poly_sub(p, poly_mul(p, more, dilation),
                                             family_entry_or(f, node, ROLE_WINDOW_PADS, a + end * n_axes, 0)));
-        if (refuses_steps && size != NO_POLY)
+        if (refuses_steps)
             family_not_negative(f, poly_mul(p, more, poly_sub(p, size, dilation)));
     }
 }
 
-static bool multiply_sizes(struct family *f, poly size, uint32_t *n_sizes, poly *product)
+// NO_POLY: the sizes are too many.
+static poly times(struct family *f, poly product, poly size, uint32_t *n_sizes)
 {
     int64_t number;
-    *n_sizes += size == NO_POLY || !poly_is_const(f->polys, size, &number);
-    if (size == NO_POLY || *n_sizes > MOST_ATOMS)
-        return false;
-    *product = poly_mul(f->polys, *product, size);
-    return true;
+    *n_sizes += !poly_is_const(f->polys, size, &number);
+    return *n_sizes > MOST_ATOMS ? NO_POLY : poly_mul(f->polys, product, size);
 }
 
 // A view has as many entries as its input.
@@ -225,15 +211,9 @@ static void is_viewed(struct family *f, uint32_t node)
     if (shape < 0)
         return;
     for (int a = 0; a < rank_of(f, n->inputs[0]); a++)
-        if (!multiply_sizes(f, family_size(f, n->inputs[0], a), &of_x, &before)) {
-            is_lost(f);
-            return;
-        }
+        before = times(f, before, family_size(f, n->inputs[0], a), &of_x);
     for (uint32_t i = 0; i < f->meanings.of_node[node][shape].n; i++)
-        if (!multiply_sizes(f, f->meanings.of_node[node][shape].items[i], &of_z, &after)) {
-            is_lost(f);
-            return;
-        }
+        after = times(f, after, f->meanings.of_node[node][shape].items[i], &of_z);
     family_equal(f, before, after);
 }
 
@@ -241,13 +221,8 @@ static void is_enlarged(struct family *f, uint32_t node)
 {
     const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
     for (int a = 2; a < rank_of(f, n->inputs[0]); a++) {
-        poly of_kernel = family_size(f, n->inputs[0], a);
         poly wanted = attribute_entry(f, node, ROLE_KERNEL, (uint32_t)a - 2);
-        if (of_kernel == NO_POLY || wanted == NO_POLY) {
-            is_lost(f);
-            return;
-        }
-        poly difference = poly_sub(f->polys, wanted, of_kernel);
+        poly difference = poly_sub(f->polys, wanted, family_size(f, n->inputs[0], a));
         family_not_negative(f, difference);
         family_exact_quotient(f, difference, poly_const(f->polys, 2), n, (uint32_t)a);
     }
@@ -362,7 +337,7 @@ static void is_cut(struct family *f, uint32_t node)
     const struct list_of_polys *parts = &f->meanings.of_node[node][sizes];
     poly axis = attribute_entry(f, node, ROLE_AXIS, 0), sum = POLY_ZERO;
     int64_t place;
-    if (axis == NO_POLY || !poly_is_const(f->polys, axis, &place) || place < 0 || place >= rank_of(f, n->inputs[0])) {
+    if (!poly_is_const(f->polys, axis, &place) || place < 0 || place >= rank_of(f, n->inputs[0])) {
         is_lost(f);
         return;
     }
@@ -453,10 +428,6 @@ static void is_sliced(struct family *f, uint32_t node)
     for (int a = 0; a < rank_of(f, n->inputs[0]); a++) {
         poly size = family_size(f, n->inputs[0], a), start = attribute_entry(f, node, ROLE_START, (uint32_t)a);
         poly count = attribute_entry(f, node, ROLE_SIZE, (uint32_t)a), step = family_entry_or(f, node, ROLE_STEP, a, 1);
-        if (size == NO_POLY || start == NO_POLY || count == NO_POLY || step == NO_POLY) {
-            is_lost(f);
-            continue;
-        }
         poly last = poly_add(p, start, poly_mul(p, poly_sub(p, count, one), step));
         bool goes_on = poly_is_never_less(p, step, one);
         bool goes_back = poly_is_never_less(p, poly_scale(p, step, -1), one);
@@ -480,10 +451,6 @@ static void is_padded(struct family *f, uint32_t node)
     for (int a = 0; a < rank; a++) {
         poly size = family_size(f, n->inputs[0], a), begin = attribute_entry(f, node, ROLE_PADS, (uint32_t)a);
         poly end = attribute_entry(f, node, ROLE_PADS, (uint32_t)(rank + a));
-        if (size == NO_POLY || begin == NO_POLY || end == NO_POLY) {
-            is_lost(f);
-            continue;
-        }
         poly left = poly_add(f->polys, poly_add(f->polys, size, begin), end);
         family_at_least_zero(f, poly_sub(f->polys, left, poly_const(f->polys, 1)), n, (uint32_t)a);
     }
