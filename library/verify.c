@@ -7,7 +7,7 @@
 #include "properties/property.h"
 #include "verifier/rules/property_verdict.h"
 #include "verifier/rules/prove.h"
-#include "verifier/rules/rejection_reason.h"
+#include "verifier/rules/rule_report.h"
 #include "verifier/testing/judge.h"
 #include <string.h>
 

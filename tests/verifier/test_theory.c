@@ -5,7 +5,7 @@
 #include "verifier/entailment/derivation.h"
 #include "verifier/rules/abduction.h"
 #include "verifier/rules/prove.h"
-#include "verifier/rules/rejection_reason.h"
+#include "verifier/rules/rule_report.h"
 #include "verifier/text/numbers.h"
 
 struct fixture {

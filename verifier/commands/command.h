@@ -33,3 +33,8 @@ bool command_read_equations(struct command *c, int count, char **paths, struct e
 // Reads the properties of a folder that proofs may rest on; the others are named on stderr.
 bool command_read_true_properties(struct command *c, const struct program *program, const char *folder,
                                   struct error *error);
+
+// Is it one of these names? Where there is none, every rule is.
+bool rule_is_named(const struct rule *r, int count, char **names);
+// Reads the first path of the command line; what follows are names, of which each has to be that of a rule.
+bool named_rules_read(struct rule_set *rules, int count, char **positional, struct error *error);

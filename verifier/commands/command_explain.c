@@ -2,7 +2,6 @@
 #include "core/text/text.h"
 #include "verifier/commands/command.h"
 #include "verifier/commands/commands.h"
-#include "verifier/commands/named_rules.h"
 #include "verifier/entailment/derivation.h"
 #include <stdio.h>
 

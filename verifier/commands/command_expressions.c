@@ -5,7 +5,6 @@
 #include "selection/example.h"
 #include "verifier/commands/command.h"
 #include "verifier/commands/commands.h"
-#include "verifier/commands/named_rules.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -11,8 +11,8 @@
 #include "verifier/commands/commands.h"
 #include "verifier/limits.h"
 #include "verifier/rules/prove.h"
-#include "verifier/rules/rejection_reason.h"
 #include "verifier/rules/reversed.h"
+#include "verifier/rules/rule_report.h"
 #include <inttypes.h>
 #include <omp.h>
 #include <stdlib.h>

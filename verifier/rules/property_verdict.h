@@ -3,7 +3,7 @@
 // way all instances that are tried have to agree, small ones and random far ones.
 #pragma once
 #include "properties/property.h"
-#include "verifier/testing/judgement.h"
+#include "verifier/testing/judge.h"
 
 struct symbolic_prover;
 

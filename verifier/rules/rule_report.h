@@ -3,7 +3,7 @@
 #include "core/text/text.h"
 #include "verifier/entailment/z3_theory.h"
 #include "verifier/rules/find_conditions.h"
-#include "verifier/testing/judgement.h"
+#include "verifier/testing/judge.h"
 
 enum rule_outcome {
     RULE_PROVED,
@@ -39,3 +39,11 @@ void rule_report_free(struct rule_report *report);
 const struct counterexample *rule_report_counterexample(const struct rule_report *report);
 bool rule_report_is_derived(const struct rule_report *report);   // from the properties
 bool rule_report_is_proved(const struct rule_report *report);    // as it stands, or under conditions
+
+// Its certificate: (proof ARGUMENT ... (tested ...)), or (checked (tested ...)) where there is no argument. An argument
+// is (properties NAME ...), from which Z3 derives it, with (axioms NAME ...), which of them are axioms; (symbols
+// (families N)), or (law NAME).
+const char *rule_certificate(const struct rule_report *report, struct arena *a);
+// Why it was rejected: the counterexample, or what is missing to a proof; also the counterexample that conditions of a
+// proved rule exclude. One or more lines.
+void rule_report_print_reason(struct text *out, const struct rule_report *report);

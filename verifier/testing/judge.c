@@ -19,6 +19,11 @@ void judge_free(struct judge *j)
     arena_free(&j->scratch);
 }
 
+void judgement_free(struct judgement *result)
+{
+    counterexample_free(&result->counterexample);
+}
+
 struct test {
     struct judge *j;
     const struct equation *equation;

@@ -4,7 +4,22 @@
 #pragma once
 #include "instances/enumerate.h"
 #include "verifier/testing/comparison.h"
-#include "verifier/testing/judgement.h"
+#include "verifier/testing/counterexample.h"
+
+enum verdict {
+    VERDICT_AGREES,        // at all instances that were tried
+    VERDICT_REFUTED,       // with a counterexample
+    VERDICT_NOT_COVERED,   // no instance is among those that are tried
+};
+
+struct judgement {
+    enum verdict verdict;
+    uint64_t instances;
+    int largest_rank, largest_size;
+    bool was_cut_short;                     // there are more up to this rank and size
+    struct counterexample counterexample;   // REFUTED; owned
+};
+void judgement_free(struct judgement *result);
 
 // Kept by one thread and reused, equation after equation.
 struct judge {
