@@ -1,67 +1,54 @@
 // Results that have a shape of the inputs: the first one's, a common one, or one that is said by sizes of several.
 #include "onnx/convert/opaque/opaque_types.h"
-#include "onnx/convert/opaque/typing.h"
 #include "onnx/convert/read_node.h"
 
-static void as_first(struct conversion *c, struct type *types)
+static void as_first(struct conversion *c, const struct type *x, struct type *types)
 {
-    const struct type *x = known_input(c, 0);
-    if (x)
-        set_type(c, types, 0, without_splits(x));
+    set_type(c, types, 0, without_splits(x));
 }
 
-static void set_like_first(struct conversion *c, struct type *types, uint32_t output, enum dtype dtype)
+static void as_first_of_bool(struct conversion *c, const struct type *x, struct type *types)
 {
-    const struct type *x = known_input(c, 0);
-    if (x)
-        set_type(c, types, output, type_make(dtype, x->rank, x->dim));
-}
-
-static void as_first_of_bool(struct conversion *c, struct type *types)
-{
-    set_like_first(c, types, 0, DTYPE_BOOL);
+    set_type(c, types, 0, type_make(DTYPE_BOOL, x->rank, x->dim));
 }
 
 // The element type may be an attribute.
-static void as_first_with_dtype(struct conversion *c, struct type *types)
+static void as_first_with_dtype(struct conversion *c, const struct type *x, struct type *types)
 {
-    const struct type *x = known_input(c, 0);
-    if (x)
-        set_type(c, types, 0,
-                 type_make(has_attribute(c, "dtype") ? dtype_from_onnx(int_attribute(c, "dtype", 0)) : x->dtype,
-                           x->rank, x->dim));
+    enum dtype dtype = has_attribute(c, "dtype") ? dtype_from_onnx(int_attribute(c, "dtype", 0)) : x->dtype;
+    set_type(c, types, 0, type_make(dtype, x->rank, x->dim));
 }
 
-static void cast(struct conversion *c, struct type *types)
+static void cast(struct conversion *c, const struct type *x, struct type *types)
 {
-    set_like_first(c, types, 0, dtype_from_onnx(int_attribute(c, "to", 0)));
+    set_type(c, types, 0, type_make(dtype_from_onnx(int_attribute(c, "to", 0)), x->rank, x->dim));
 }
 
-static void set_common_shape(struct conversion *c, struct type *types, uint32_t second)
+static void set_common_shape(struct conversion *c, const struct type *x, struct type *types, uint32_t second)
 {
-    const struct type *x = known_input(c, 0), *y = known_input(c, second);
+    const struct type *y = known_input(c, second);
     struct type z = {0};
-    if (x && y && common_shape(c, x, y, &z.rank, z.dim))
+    if (y && common_shape(c, x, y, &z.rank, z.dim))
         set_type(c, types, 0, type_make(x->dtype, z.rank, z.dim));
 }
 
-static void broadcast(struct conversion *c, struct type *types)
+static void broadcast(struct conversion *c, const struct type *x, struct type *types)
 {
-    set_common_shape(c, types, 1);
+    set_common_shape(c, x, types, 1);
 }
 
 // Each operand stands with its scale and zero point.
-static void broadcast_quantized(struct conversion *c, struct type *types)
+static void broadcast_quantized(struct conversion *c, const struct type *x, struct type *types)
 {
-    set_common_shape(c, types, 3);
+    set_common_shape(c, x, types, 3);
 }
 
 // X is (time, batch, size), with layout 1 (batch, time, size).
-static void recurrent(struct conversion *c, struct type *types)
+static void recurrent(struct conversion *c, const struct type *x, struct type *types)
 {
-    const struct type *x = known_input(c, 0), *weights = known_input(c, 2);
+    const struct type *weights = known_input(c, 2);
     int64_t hidden = int_attribute(c, "hidden_size", weights && weights->rank == 3 ? weights->dim[2] : -1);
-    if (!x || x->rank != 3 || hidden < 1)
+    if (x->rank != 3 || hidden < 1)
         return;
     int64_t directions = text_attribute_is(c, "direction", "bidirectional", "forward") ? 2 : 1;
     bool is_batch_first = int_attribute(c, "layout", 0) == 1;
@@ -73,11 +60,11 @@ static void recurrent(struct conversion *c, struct type *types)
     set_type(c, types, 2, type_make(x->dtype, 3, last[is_batch_first]));
 }
 
-static void gather(struct conversion *c, struct type *types)
+static void gather(struct conversion *c, const struct type *x, struct type *types)
 {
-    const struct type *x = known_input(c, 0), *indices = known_input(c, 1);
+    const struct type *indices = known_input(c, 1);
     int axis;
-    if (!x || !indices || !normalize_axis(c, int_attribute(c, "axis", 0), x->rank, &axis) ||
+    if (!indices || !normalize_axis(c, int_attribute(c, "axis", 0), x->rank, &axis) ||
         x->rank - 1 + indices->rank > MAX_RANK)
         return;
     struct type z = type_make(x->dtype, axis, x->dim);
@@ -89,10 +76,10 @@ static void gather(struct conversion *c, struct type *types)
 }
 
 // Queries that attend to values: (batch, heads, places, entries), or (batch, places, heads times entries).
-static void attention(struct conversion *c, struct type *types)
+static void attention(struct conversion *c, const struct type *queries, struct type *types)
 {
-    const struct type *queries = known_input(c, 0), *values = known_input(c, 2);
-    if (!queries || !values || queries->rank != values->rank || (queries->rank != 3 && queries->rank != 4))
+    const struct type *values = known_input(c, 2);
+    if (!values || queries->rank != values->rank || (queries->rank != 3 && queries->rank != 4))
         return;
     bool is_flat = queries->rank == 3;
     int64_t heads = is_flat ? int_attribute(c, "q_num_heads", 0) : 1;
@@ -106,38 +93,36 @@ static void attention(struct conversion *c, struct type *types)
 }
 
 // The sum of both inputs is the fourth output.
-static void normalized_sum(struct conversion *c, struct type *types)
+static void normalized_sum(struct conversion *c, const struct type *x, struct type *types)
 {
-    const struct type *x = known_input(c, 0);
-    for (uint32_t i = 0; x && i <= 3; i += 3)
+    for (uint32_t i = 0; i <= 3; i += 3)
         set_type(c, types, i, without_splits(x));
 }
 
 // --- images: windows that slide over them, regions of them, and places in them ---
 
 // A region of the image of its place in the batch for each row of the second input.
-static void roi_align(struct conversion *c, struct type *types)
+static void roi_align(struct conversion *c, const struct type *x, struct type *types)
 {
-    const struct type *x = known_input(c, 0), *regions = known_input(c, 1);
+    const struct type *regions = known_input(c, 1);
     int64_t height = int_attribute(c, "output_height", 1), width = int_attribute(c, "output_width", 1);
-    if (x && regions && x->rank == 4 && regions->rank == 2 && height > 0 && width > 0)
+    if (regions && x->rank == 4 && regions->rank == 2 && height > 0 && width > 0)
         set_type(c, types, 0, type_make(x->dtype, 4, (int64_t[]){regions->dim[0], x->dim[1], height, width}));
 }
 
 // The offsets have a place for each entry that is made.
-static void deform_conv(struct conversion *c, struct type *types)
+static void deform_conv(struct conversion *c, const struct type *x, struct type *types)
 {
-    const struct type *x = known_input(c, 0), *k = known_input(c, 1), *offsets = known_input(c, 2);
-    if (!x || !k || !offsets || x->rank != 4 || k->rank != 4 || offsets->rank != 4)
+    const struct type *k = known_input(c, 1), *offsets = known_input(c, 2);
+    if (!k || !offsets || x->rank != 4 || k->rank != 4 || offsets->rank != 4)
         return;
     set_type(c, types, 0, type_make(x->dtype, 4, (int64_t[]){x->dim[0], k->dim[0], offsets->dim[2], offsets->dim[3]}));
 }
 
-static void global_pool(struct conversion *c, struct type *types)
+static void global_pool(struct conversion *c, const struct type *x, struct type *types)
 {
-    const struct type *x = known_input(c, 0);
     bool is_channels_last = int_attribute(c, "channels_last", 0) != 0;
-    if (!x || x->rank < 3)
+    if (x->rank < 3)
         return;
     struct type z = without_splits(x);
     for (int i = is_channels_last ? 1 : 2; i < x->rank - is_channels_last; i++)
@@ -145,10 +130,10 @@ static void global_pool(struct conversion *c, struct type *types)
     set_type(c, types, 0, z);
 }
 
-static void grid_sample(struct conversion *c, struct type *types)
+static void grid_sample(struct conversion *c, const struct type *x, struct type *types)
 {
-    const struct type *x = known_input(c, 0), *grid = known_input(c, 1);
-    if (!x || !grid || x->rank != grid->rank || x->rank < 3)
+    const struct type *grid = known_input(c, 1);
+    if (!grid || x->rank != grid->rank || x->rank < 3)
         return;
     struct type z = without_splits(x);
     for (int i = 2; i < x->rank; i++)

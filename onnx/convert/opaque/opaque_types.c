@@ -27,9 +27,8 @@ void set_type(const struct conversion *c, struct type *types, uint32_t output, s
 
 bool constant_sizes(struct conversion *c, uint32_t input, const int64_t **ret_sizes, uint32_t *ret_count)
 {
-    bool is_known =
-        is_weight(c, input_of(c, input)) && constant_ints(c, input_of(c, input), MAX_RANK, ret_sizes, ret_count);
-    return is_known && ALL(uint32_t, i, *ret_count, (*ret_sizes)[i] >= 0 && (*ret_sizes)[i] <= MAX_ELEMENTS);
+    return constant_ints(c, input_of(c, input), MAX_RANK, ret_sizes, ret_count) &&
+           ALL(uint32_t, i, *ret_count, (*ret_sizes)[i] >= 0 && (*ret_sizes)[i] <= MAX_ELEMENTS);
 }
 
 bool constant_size(struct conversion *c, uint32_t input, int64_t *ret_size)
@@ -45,12 +44,14 @@ bool constant_size(struct conversion *c, uint32_t input, int64_t *ret_size)
 static void infer_by_rows(enum typing_domain domain, struct conversion *c, struct type *ret_types)
 {
     static const struct typing *const tables[] = {typings_of_inputs, typings_of_sizes, typings_of_subgraphs};
+    const struct type *x = known_input(c, 0);
     char reason[sizeof c->reason];
     memcpy(reason, c->reason, sizeof reason);
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         for (const struct typing *row = tables[i]; row->names; row++)
-            if (row->domain == domain && onnx_words_have(row->names, c->node->op_type.text))
-                row->infer(c, ret_types);
+            if (row->domain == domain && (x || row->needs_no_input) &&
+                onnx_words_have(row->names, c->node->op_type.text))
+                row->infer(c, x, ret_types);
     memcpy(c->reason, reason, sizeof reason);
 }
 

@@ -2,16 +2,14 @@
 // nothing.
 #include "core/numbers/integers.h"
 #include "onnx/convert/opaque/opaque_types.h"
-#include "onnx/convert/opaque/typing.h"
 #include "onnx/convert/operators/convert_resample.h"
 #include "onnx/convert/read_node.h"
 
-static void top_k(struct conversion *c, struct type *types)
+static void top_k(struct conversion *c, const struct type *x, struct type *types)
 {
-    const struct type *x = known_input(c, 0);
     int64_t k;
     int axis;
-    if (!x || !constant_size(c, 1, &k) || !normalize_axis(c, int_attribute(c, "axis", -1), x->rank, &axis))
+    if (!constant_size(c, 1, &k) || !normalize_axis(c, int_attribute(c, "axis", -1), x->rank, &axis))
         return;
     struct type z = without_splits(x);
     z.dim[axis] = k;
@@ -20,14 +18,12 @@ static void top_k(struct conversion *c, struct type *types)
     set_type(c, types, 1, z);
 }
 
-static void scale_all(struct conversion *c, struct type *types, uint32_t input)
+static void scale_all(struct conversion *c, const struct type *x, struct type *types, uint32_t input)
 {
-    const struct type *x = known_input(c, 0);
     const double *scales;
     uint32_t count;
     int places[MAX_RANK];
-    if (!x || !is_weight(c, input_of(c, input)) || !constant_reals(c, input_of(c, input), MAX_RANK, &scales, &count) ||
-        !axes_of_list(c, x->rank, count, places))
+    if (!constant_reals(c, input_of(c, input), MAX_RANK, &scales, &count) || !axes_of_list(c, x->rank, count, places))
         return;
     struct type z = without_splits(x);
     for (uint32_t i = 0; i < count; i++)
@@ -36,19 +32,18 @@ static void scale_all(struct conversion *c, struct type *types, uint32_t input)
     set_type(c, types, 0, z);
 }
 
-static void upsample(struct conversion *c, struct type *types)
+static void upsample(struct conversion *c, const struct type *x, struct type *types)
 {
     if (c->opset >= 9)
-        scale_all(c, types, 1);
+        scale_all(c, x, types, 1);
 }
 
-static void size_all(struct conversion *c, struct type *types, uint32_t input)
+static void size_all(struct conversion *c, const struct type *x, struct type *types, uint32_t input)
 {
-    const struct type *x = known_input(c, 0);
     const int64_t *sizes;
     uint32_t count;
     int places[MAX_RANK];
-    if (!x || !constant_sizes(c, input, &sizes, &count) || !axes_of_list(c, x->rank, count, places))
+    if (!constant_sizes(c, input, &sizes, &count) || !axes_of_list(c, x->rank, count, places))
         return;
     struct type z = without_splits(x);
     for (uint32_t i = 0; i < count; i++)
@@ -56,22 +51,21 @@ static void size_all(struct conversion *c, struct type *types, uint32_t input)
     set_type(c, types, 0, z);
 }
 
-static void resize(struct conversion *c, struct type *types)
+static void resize(struct conversion *c, const struct type *x, struct type *types)
 {
     if (!text_attribute_is(c, "keep_aspect_ratio_policy", "stretch", "stretch"))
         return;
     if (input_of(c, 3) == NO_TENSOR)
-        scale_all(c, types, c->opset < 11 ? 1 : 2);
+        scale_all(c, x, types, c->opset < 11 ? 1 : 2);
     else
-        size_all(c, types, 3);
+        size_all(c, x, types, 3);
 }
 
-static void pad(struct conversion *c, struct type *types)
+static void pad(struct conversion *c, const struct type *x, struct type *types)
 {
-    const struct type *x = known_input(c, 0);
     const int64_t *pads;
     uint32_t count;
-    if (!x || input_of(c, 3) != NO_TENSOR || (c->opset >= 11 && !is_weight(c, input_of(c, 1))) ||
+    if (input_of(c, 3) != NO_TENSOR || (c->opset >= 11 && !is_weight(c, input_of(c, 1))) ||
         !list_of(c, "pads", 1, &pads, &count) || count != 2 * (uint32_t)x->rank)
         return;
     struct type z = without_splits(x);
@@ -84,11 +78,11 @@ static void pad(struct conversion *c, struct type *types)
 }
 
 // Indices of rank q whose last axis addresses the first axes of x.
-static void gather_nd(struct conversion *c, struct type *types)
+static void gather_nd(struct conversion *c, const struct type *x, struct type *types)
 {
-    const struct type *x = known_input(c, 0), *indices = known_input(c, 1);
+    const struct type *indices = known_input(c, 1);
     int64_t batch = int_attribute(c, "batch_dims", 0);
-    if (!x || !indices || indices->rank == 0 || batch < 0 || batch > x->rank)
+    if (!indices || indices->rank == 0 || batch < 0 || batch > x->rank)
         return;
     int64_t addressed = batch + indices->dim[indices->rank - 1];
     if (addressed > x->rank || indices->rank - 1 + x->rank - addressed > MAX_RANK)
@@ -100,28 +94,19 @@ static void gather_nd(struct conversion *c, struct type *types)
 }
 
 // A range of integers.
-static void range(struct conversion *c, struct type *types)
+static void range(struct conversion *c, const struct type *x, struct type *types)
 {
     int64_t ends[3], length;
-    const struct type *first = known_input(c, 0);
-    if (!first || !dtype_is_integer(first->dtype))
-        return;
-    for (uint32_t i = 0; i < 3; i++) {
-        const int64_t *number;
-        uint32_t count;
-        if (!is_weight(c, input_of(c, i)) || !constant_ints(c, input_of(c, i), 1, &number, &count) || count != 1)
-            return;
-        ends[i] = number[0];
-    }
-    if (ends[2] == 0 || ends[2] == INT64_MIN || __builtin_sub_overflow(ends[0], ends[1], &length) ||
+    if (!dtype_is_integer(x->dtype) || !ALL(uint32_t, i, 3, constant_int(c, input_of(c, i), &ends[i])) ||
+        ends[2] == 0 || ends[2] == INT64_MIN || __builtin_sub_overflow(ends[0], ends[1], &length) ||
         length == INT64_MIN)
         return;
     length = ends[2] > 0 ? -floor_quotient(length, ends[2]) : -floor_quotient(-length, -ends[2]);
     if (length <= MAX_ELEMENTS)
-        set_type(c, types, 0, type_make(first->dtype, 1, (int64_t[]){length > 0 ? length : 0}));
+        set_type(c, types, 0, type_make(x->dtype, 1, (int64_t[]){length > 0 ? length : 0}));
 }
 
-static void random_numbers(struct conversion *c, struct type *types)
+static void random_numbers(struct conversion *c, const struct type *x, struct type *types)
 {
     uint32_t rank;
     const int64_t *shape = ints_attribute(c, "shape", &rank);
@@ -132,22 +117,13 @@ static void random_numbers(struct conversion *c, struct type *types)
 
 // A real one has a last axis of one entry, a complex one of two. One side of a transform stands for all of a real
 // signal's, which the inverse makes of it.
-static void fourier(struct conversion *c, struct type *types)
+static void fourier(struct conversion *c, const struct type *x, struct type *types)
 {
-    const struct type *x = known_input(c, 0);
     int64_t where = int_attribute(c, "axis", c->opset < 20 ? 1 : -2);
-    const int64_t *given;
-    uint32_t count;
     int axis;
     bool is_half = int_attribute(c, "onesided", 0) != 0, is_to_real = is_half && int_attribute(c, "inverse", 0);
-    if (!x)
-        return;
-    if (input_of(c, 2) != NO_TENSOR) {
-        if (!is_weight(c, input_of(c, 2)) || !constant_ints(c, input_of(c, 2), 1, &given, &count) || count != 1)
-            return;
-        where = given[0];
-    }
-    if (!normalize_axis(c, where, x->rank, &axis) || axis == x->rank - 1 || (is_to_real && x->dim[x->rank - 1] != 2))
+    if ((input_of(c, 2) != NO_TENSOR && !constant_int(c, input_of(c, 2), &where)) ||
+        !normalize_axis(c, where, x->rank, &axis) || axis == x->rank - 1 || (is_to_real && x->dim[x->rank - 1] != 2))
         return;
     struct type z = without_splits(x);
     if (is_to_real)
@@ -160,12 +136,12 @@ static void fourier(struct conversion *c, struct type *types)
 }
 
 // A transform of each frame of a signal, (batch, time, 1 or 2).
-static void fourier_of_frames(struct conversion *c, struct type *types)
+static void fourier_of_frames(struct conversion *c, const struct type *x, struct type *types)
 {
-    const struct type *x = known_input(c, 0), *window = known_input(c, 2);
+    const struct type *window = known_input(c, 2);
     int64_t step, length = window && window->rank == 1 ? window->dim[0] : -1;
-    if (!x || x->rank != 3 || !constant_size(c, 1, &step) ||
-        (input_of(c, 3) != NO_TENSOR && !constant_size(c, 3, &length)) || step < 1 || length < 0 || length > x->dim[1])
+    if (x->rank != 3 || !constant_size(c, 1, &step) || (input_of(c, 3) != NO_TENSOR && !constant_size(c, 3, &length)) ||
+        step < 1 || length < 0 || length > x->dim[1])
         return;
     int64_t bins = int_attribute(c, "onesided", 1) ? length / 2 + 1 : length;
     set_type(c, types, 0, type_make(x->dtype, 4, (int64_t[]){x->dim[0], (x->dim[1] - length) / step + 1, bins, 2}));
@@ -175,7 +151,7 @@ const struct typing typings_of_sizes[] = {
     {"DFT", fourier},
     {"GatherND", gather_nd},
     {"Pad", pad},
-    {"RandomNormal RandomUniform", random_numbers},
+    {"RandomNormal RandomUniform", random_numbers, .needs_no_input = true},
     {"Range", range},
     {"Resize", resize},
     {"STFT", fourier_of_frames},

@@ -5,7 +5,7 @@
 #include "core/text/error.h"
 #include "onnx/convert/import_names.h"
 #include "onnx/convert/importer.h"
-#include "onnx/convert/opaque/typing.h"
+#include "onnx/convert/opaque/opaque_types.h"
 #include "onnx/convert/read_node.h"
 #include "onnx/convert/weights.h"
 #include "onnx/format/visit.h"
@@ -16,12 +16,7 @@
 
 bool has_subgraphs(const struct onnx_node *n)
 {
-    for (size_t i = 0; i < n->attributes.count; i++) {
-        const struct onnx_attribute *a = n->attributes.items[i];
-        if (a->g || a->graphs.count)
-            return true;
-    }
-    return false;
+    return ONNX_FIND(struct onnx_attribute, a, &n->attributes, a->g || a->graphs.count);
 }
 
 static const struct onnx_graph *subgraph_of(const struct conversion *c, const char *name)
@@ -103,7 +98,7 @@ static bool is_same_known_type(const struct type *a, const struct type *b)
 
 // ---- If: what both branches make ----
 
-static void infer_type_of_if(struct conversion *c, struct type *ret_types)
+static void infer_type_of_if(struct conversion *c, const struct type *x, struct type *ret_types)
 {
     const struct onnx_graph *then = subgraph_of(c, "then_branch"), *other = subgraph_of(c, "else_branch");
     if (!then || !other || then->inputs.count || other->inputs.count)
@@ -178,7 +173,7 @@ static struct type type_of_scalar(const struct onnx_graph *body, size_t input, e
 }
 
 // How many rounds there are, which other results depend on, is not known.
-static void infer_type_of_loop(struct conversion *c, struct type *ret_types)
+static void infer_type_of_loop(struct conversion *c, const struct type *x, struct type *ret_types)
 {
     struct rounds r = {.body = subgraph_of(c, "body")};
     if (!r.body || r.body->inputs.count != c->n_inputs || c->n_inputs < FIRST_IN ||
@@ -194,7 +189,7 @@ static void infer_type_of_loop(struct conversion *c, struct type *ret_types)
 }
 
 const struct typing typings_of_subgraphs[] = {
-    {"If", infer_type_of_if},
-    {"Loop", infer_type_of_loop},
+    {"If", infer_type_of_if, .needs_no_input = true},
+    {"Loop", infer_type_of_loop, .needs_no_input = true},
     {0},
 };
