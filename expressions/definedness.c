@@ -211,22 +211,17 @@ static bool counts_none(const struct definition *d, expr e, size_t v, int64_t *v
 bool definition_counts_none(const struct definition *d)
 {
     LOCAL_ARRAY(int64_t, variables, d->extents.count + 1);
-    bool is_so = false;
-    for (size_t e = 0; e < d->nodes.count && !d->is_data_dependent && !is_so; e++) {
-        const struct expr_node *n = &d->nodes.items[e];
-        bool divides = n->kind == EXPR_APPLY && n->fn == FN_DIV && d->nodes.items[n->b].kind != EXPR_REAL;
-        is_so = divides && is_count(d, n->b) && counts_none(d, n->b, 0, variables);
-    }
-    return is_so;
+    return !d->is_data_dependent &&
+           vec_find(&d->nodes, n,
+                    n->kind == EXPR_APPLY && n->fn == FN_DIV && d->nodes.items[n->b].kind != EXPR_REAL &&
+                        is_count(d, n->b) && counts_none(d, n->b, 0, variables));
 }
 
 bool definition_is_positive(const struct definition *d, unsigned positive_inputs)
 {
     struct signed_definition s = {d, positive_inputs};
-    bool is_positive = !d->is_data_dependent;
-    for (int i = 0; i < d->n_outputs && is_positive; i++) {
-        const struct stage *output = &d->stages[d->outputs[i]];
-        is_positive = output->has_body && sign_of(&s, output->body) == SIGN_POSITIVE;
-    }
-    return is_positive;
+    const struct stage *stages = d->stages;
+    return !d->is_data_dependent &&
+           ALL(int, i, d->n_outputs,
+               stages[d->outputs[i]].has_body &&sign_of(&s, stages[d->outputs[i]].body) == SIGN_POSITIVE);
 }

@@ -120,14 +120,9 @@ struct type *stage_type(struct definition *d, int tensor)
     return &d->stages[tensor - d->n_inputs].type;
 }
 
-static inline struct expr_node *node_new(struct definition *d)
+static inline expr node_add(struct definition *d, struct expr_node node)
 {
-    vec_reserve(&d->nodes, d->nodes.count + 1);
-    return &d->nodes.items[d->nodes.count++];
-}
-
-static inline expr last_node(const struct definition *d)
-{
+    vec_push(&d->nodes, node);
     return (expr)d->nodes.count - 1;
 }
 
@@ -147,14 +142,12 @@ static bool is_integer(const struct definition *d, expr e, int64_t value)
 
 expr index_variable(struct definition *d, uint32_t variable)
 {
-    *node_new(d) = (struct expr_node){.kind = EXPR_VARIABLE, .value = variable};
-    return last_node(d);
+    return node_add(d, (struct expr_node){.kind = EXPR_VARIABLE, .value = variable});
 }
 
 expr index_integer(struct definition *d, int64_t value)
 {
-    *node_new(d) = (struct expr_node){.kind = EXPR_INTEGER, .value = value};
-    return last_node(d);
+    return node_add(d, (struct expr_node){.kind = EXPR_INTEGER, .value = value});
 }
 
 expr index_add(struct definition *d, expr a, expr b)
@@ -163,8 +156,7 @@ expr index_add(struct definition *d, expr a, expr b)
         return b;
     if (is_integer(d, b, 0))
         return a;
-    *node_new(d) = (struct expr_node){.kind = EXPR_INDEX_ADD, .a = a, .b = b};
-    return last_node(d);
+    return node_add(d, (struct expr_node){.kind = EXPR_INDEX_ADD, .a = a, .b = b});
 }
 
 expr index_offset(struct definition *d, expr a, int64_t offset)
@@ -176,8 +168,7 @@ expr index_mul(struct definition *d, expr a, int64_t factor)
 {
     if (factor == 1 || is_integer(d, a, 0))
         return a;
-    *node_new(d) = (struct expr_node){.kind = EXPR_INDEX_MUL, .a = a, .value = factor};
-    return last_node(d);
+    return node_add(d, (struct expr_node){.kind = EXPR_INDEX_MUL, .a = a, .value = factor});
 }
 
 expr index_div(struct definition *d, expr a, int64_t divisor)
@@ -185,36 +176,31 @@ expr index_div(struct definition *d, expr a, int64_t divisor)
     assert(divisor > 0);
     if (divisor == 1)
         return a;
-    *node_new(d) = (struct expr_node){.kind = EXPR_INDEX_DIV, .a = a, .value = divisor};
-    return last_node(d);
+    return node_add(d, (struct expr_node){.kind = EXPR_INDEX_DIV, .a = a, .value = divisor});
 }
 
 expr index_mod(struct definition *d, expr a, int64_t divisor)
 {
     assert(divisor > 0);
-    *node_new(d) = (struct expr_node){.kind = EXPR_INDEX_MOD, .a = a, .value = divisor};
-    return last_node(d);
+    return node_add(d, (struct expr_node){.kind = EXPR_INDEX_MOD, .a = a, .value = divisor});
 }
 
 expr index_of(struct definition *d, expr scalar)
 {
     d->is_data_dependent = true;
-    *node_new(d) = (struct expr_node){.kind = EXPR_INDEX_OF, .a = scalar};
-    return last_node(d);
+    return node_add(d, (struct expr_node){.kind = EXPR_INDEX_OF, .a = scalar});
 }
 
 // --- scalar expressions ----------------------------------------------------------------------------------------------
 
 expr scalar_real(struct definition *d, double value)
 {
-    *node_new(d) = (struct expr_node){.kind = EXPR_REAL, .real = value};
-    return last_node(d);
+    return node_add(d, (struct expr_node){.kind = EXPR_REAL, .real = value});
 }
 
 expr scalar_of(struct definition *d, expr index)
 {
-    *node_new(d) = (struct expr_node){.kind = EXPR_SCALAR_OF, .a = index};
-    return last_node(d);
+    return node_add(d, (struct expr_node){.kind = EXPR_SCALAR_OF, .a = index});
 }
 
 expr scalar_read(struct definition *d, int tensor, const expr *index)
@@ -228,15 +214,14 @@ expr scalar_read_or(struct definition *d, int tensor, const expr *index, enum ou
     expr first = (expr)d->indices.count;
     for (int i = 0; i < rank; i++)
         vec_push(&d->indices, index[i]);
-    *node_new(d) =
-        (struct expr_node){.kind = EXPR_READ, .value = tensor, .a = first, .count = (uint16_t)rank, .b = (expr)outside};
-    return last_node(d);
+    return node_add(d,
+                    (struct expr_node){
+                        .kind = EXPR_READ, .value = tensor, .a = first, .count = (uint16_t)rank, .b = (expr)outside});
 }
 
 expr scalar_apply(struct definition *d, enum scalar_function fn, expr a, expr b, expr c)
 {
-    *node_new(d) = (struct expr_node){.kind = EXPR_APPLY, .fn = (uint8_t)fn, .a = a, .b = b, .c = c};
-    return last_node(d);
+    return node_add(d, (struct expr_node){.kind = EXPR_APPLY, .fn = (uint8_t)fn, .a = a, .b = b, .c = c});
 }
 
 expr scalar_add(struct definition *d, expr a, expr b)
@@ -266,8 +251,7 @@ expr scalar_unary(struct definition *d, enum scalar_function fn, expr a)
 
 expr scalar_select(struct definition *d, expr index, expr if_not_negative, expr otherwise)
 {
-    *node_new(d) = (struct expr_node){.kind = EXPR_SELECT, .a = index, .b = if_not_negative, .c = otherwise};
-    return last_node(d);
+    return node_add(d, (struct expr_node){.kind = EXPR_SELECT, .a = index, .b = if_not_negative, .c = otherwise});
 }
 
 expr reduce_variable(struct definition *d, int64_t extent)
@@ -279,8 +263,7 @@ expr scalar_reduce(struct definition *d, enum scalar_function fn, expr variable,
 {
     assert(fn == FN_ADD || fn == FN_MUL || fn == FN_MAX || fn == FN_MIN);
     int64_t number = d->nodes.items[variable].value;
-    *node_new(d) = (struct expr_node){.kind = EXPR_REDUCE, .fn = (uint8_t)fn, .a = body, .value = number};
-    return last_node(d);
+    return node_add(d, (struct expr_node){.kind = EXPR_REDUCE, .fn = (uint8_t)fn, .a = body, .value = number});
 }
 
 expr scalar_read_same(struct definition *d, int tensor, int like)

@@ -344,12 +344,8 @@ static expr parse_reduction(struct parser *p, enum scalar_function fn)
 
 static bool function_of_name(const char *name, enum scalar_function *ret_fn)
 {
-    for (int fn = 0; fn < FN_COUNT; fn++)
-        if (strcmp(function_name((enum scalar_function)fn), name) == 0) {
-            *ret_fn = (enum scalar_function)fn;
-            return true;
-        }
-    return false;
+    *ret_fn = FIRST_OF(enum scalar_function, fn, FN_COUNT, strcmp(function_name(fn), name) == 0);
+    return *ret_fn < FN_COUNT;
 }
 
 static expr parse_call(struct parser *p, enum scalar_function fn)

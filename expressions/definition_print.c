@@ -29,14 +29,13 @@ static void print_tensor(const struct printer *p, int64_t tensor)
             text_printf(p->out, "x%" PRId64, tensor);
         return;
     }
-    for (int i = 0; i < d->n_outputs; i++)
-        if (d->outputs[i] == tensor - d->n_inputs) {
-            text_add(p->out, "z");
-            if (d->n_outputs > 1)
-                text_printf(p->out, "%d", i);
-            return;
-        }
-    text_printf(p->out, "t%" PRId64, tensor - d->n_inputs);
+    int output = FIRST_OF(int, i, d->n_outputs, d->outputs[i] == tensor - d->n_inputs);
+    if (output == d->n_outputs)
+        text_printf(p->out, "t%" PRId64, tensor - d->n_inputs);
+    else if (d->n_outputs > 1)
+        text_printf(p->out, "z%d", output);
+    else
+        text_add(p->out, "z");
 }
 
 static void print_expr(const struct printer *p, expr e);

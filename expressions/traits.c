@@ -18,10 +18,7 @@ static bool is_met(const struct definition *d, expr e, asks_of_node *asks)
 
 static bool is_met_in_stages(const struct definition *d, asks_of_node *asks)
 {
-    for (int s = 0; s < d->n_stages; s++)
-        if (d->stages[s].has_body && is_met(d, d->stages[s].body, asks))
-            return true;
-    return false;
+    return ANY(int, s, d->n_stages, d->stages[s].has_body &&is_met(d, d->stages[s].body, asks));
 }
 
 static bool is_read(const struct definition *d, expr e)
@@ -63,12 +60,9 @@ static bool value_at_zero(const struct definition *d, expr e, double *ret)
 
 static bool keeps_zero(const struct definition *d)
 {
-    bool keeps = d->n_inputs > 0;
-    for (int i = 0; i < d->n_outputs && keeps; i++) {
-        double value;
-        keeps = value_at_zero(d, d->stages[d->outputs[i]].body, &value) && value == 0;
-    }
-    return keeps;
+    double value;
+    return d->n_inputs > 0 &&
+           ALL(int, i, d->n_outputs, value_at_zero(d, d->stages[d->outputs[i]].body, &value) && value == 0);
 }
 
 static bool is_negative(const struct definition *d, expr e)
@@ -193,10 +187,8 @@ static bool reads_own_places(const struct definition *d, const struct stage *s, 
 
 static bool works_entry_by_entry(const struct definition *d)
 {
-    for (int s = 0; s < d->n_stages; s++)
-        if (!d->stages[s].has_body || !reads_own_places(d, &d->stages[s], d->stages[s].body))
-            return false;
-    return d->n_inputs > 0;
+    return d->n_inputs > 0 &&
+           ALL(int, s, d->n_stages, d->stages[s].has_body &&reads_own_places(d, &d->stages[s], d->stages[s].body));
 }
 
 static bool asks_whether_number(const struct definition *d, expr e)
@@ -214,12 +206,9 @@ static bool is_place(const struct definition *d, expr e)
 
 static bool converts(const struct definition *d)
 {
-    for (int s = 0; s < d->n_stages; s++) {
-        const struct expr_node *n = &d->nodes.items[d->stages[s].body];
-        if (n->kind == EXPR_READ && definition_tensor(d, n->value)->dtype != d->stages[s].type.dtype)
-            return true;
-    }
-    return false;
+    const struct expr_node *nodes = d->nodes.items;
+    return FIND(d->stages, d->n_stages, s,
+                nodes[s->body].kind == EXPR_READ && definition_tensor(d, nodes[s->body].value)->dtype != s->type.dtype);
 }
 
 static bool outputs_have_rank(const struct definition *d, int rank)
@@ -229,10 +218,7 @@ static bool outputs_have_rank(const struct definition *d, int rank)
 
 static bool inputs_have_one_rank(const struct definition *d)
 {
-    for (int i = 1; i < d->n_inputs; i++)
-        if (d->inputs[i].rank != d->inputs[0].rank)
-            return false;
-    return true;
+    return ALL(int, i, d->n_inputs, d->inputs[i].rank == d->inputs[0].rank);
 }
 
 unsigned definition_traits(const struct definition *d)

@@ -33,12 +33,10 @@ const char *dtype_name(enum dtype dtype)
 
 bool dtype_from_name(const char *name, enum dtype *ret_dtype)
 {
-    for (int i = DTYPE_NONE + 1; i < DTYPE_COUNT; i++)
-        if (strcmp(infos[i].name, name) == 0) {
-            *ret_dtype = (enum dtype)i;
-            return true;
-        }
-    return false;
+    enum dtype found = FIRST_OF(enum dtype, i, DTYPE_COUNT, i != DTYPE_NONE && strcmp(infos[i].name, name) == 0);
+    if (found < DTYPE_COUNT)
+        *ret_dtype = found;
+    return found < DTYPE_COUNT;
 }
 
 size_t dtype_size(enum dtype dtype)
@@ -53,10 +51,8 @@ int dtype_to_onnx(enum dtype dtype)
 
 enum dtype dtype_from_onnx(int64_t code)
 {
-    for (int i = DTYPE_NONE + 1; i < DTYPE_COUNT; i++)
-        if (infos[i].onnx == code)
-            return (enum dtype)i;
-    return DTYPE_NONE;
+    enum dtype found = FIRST_OF(enum dtype, i, DTYPE_COUNT, i != DTYPE_NONE && infos[i].onnx == code);
+    return found < DTYPE_COUNT ? found : DTYPE_NONE;
 }
 
 bool dtype_is_float(enum dtype dtype)

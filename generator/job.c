@@ -237,10 +237,7 @@ static bool find_slices(struct family_work *w, int first, int end, struct error 
 
 static bool needs_work(const struct family_work *w, int first, int end)
 {
-    for (int slice = first; slice < end; slice++)
-        if (!is_covered(w->parts, w->family->name, slice))
-            return true;
-    return false;
+    return ANY(int, i, end - first, !is_covered(w->parts, w->family->name, first + i));
 }
 
 static bool make_family_types(struct job *job, const struct family *f, struct family_types *ret_types,

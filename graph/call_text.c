@@ -2,6 +2,7 @@
 #include "graph/call_text.h"
 
 #include "core/formats/sexp.h"
+#include "core/memory/arena.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
 #include <ctype.h>
@@ -145,6 +146,22 @@ bool attribute_parse(const struct attribute *attribute, const struct sexp *items
                 return sexp_error(error, file, item, "expected an integer");
             ret_ints[i] = item->integer;
         }
+    }
+    return true;
+}
+
+bool call_text_attributes(const struct call_text *call, const char *file, struct arena *a,
+                          struct attribute_value *ret_values, struct error *error)
+{
+    operator_standard_attributes(call->op, a, ret_values);
+    for (int i = 0; i < operator_n_attributes(call->op); i++) {
+        size_t count = call->attributes[i].count;
+        if (!call->attributes[i].items)
+            continue;
+        int64_t *ints = arena_array(a, int64_t, count + 1);
+        if (!attribute_parse(&call->op->attributes[i], call->attributes[i].items, count, file, ints, error))
+            return false;
+        ret_values[i] = (struct attribute_value){(uint32_t)count, ints};
     }
     return true;
 }

@@ -5,6 +5,7 @@
 #pragma once
 #include "operators/operator.h"
 
+struct arena;
 struct error;
 struct sexp;
 struct text;
@@ -26,6 +27,9 @@ bool call_text_parse(const struct sexp *s, const char *file, bool (*is_value)(co
 // One constant attribute value from its items (already split off by call_text_parse).
 bool attribute_parse(const struct attribute *attribute, const struct sexp *items, size_t count, const char *file,
                      int64_t *ret_ints, struct error *error);
+// All of a call, where they are constant; standard ones where none are given.
+bool call_text_attributes(const struct call_text *call, const char *file, struct arena *a,
+                          struct attribute_value *ret_values, struct error *error);
 // Is it what is meant where the attribute is left out?
 bool attribute_is_standard(const struct attribute *attribute, const struct attribute_value *value);
 // "(concat 1" or "(conv :stride 2 2": all attributes that differ from the standard; the caller adds arguments and ")".

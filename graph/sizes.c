@@ -191,25 +191,14 @@ static void divide_weights(const struct sizes *s, struct size_factor *f, int64_t
         f->weights[i] /= by;
 }
 
-static bool find_factor(const struct sizes *s, const struct size_factor *f, uint32_t *ret_index)
-{
-    for (uint32_t i = 0; i < s->n_factors; i++)
-        if (memcmp(&s->factors[i], f, sizeof *f) == 0) {
-            *ret_index = i;
-            return true;
-        }
-    return false;
-}
-
 // The number of times that a factor, which is added where it is new.
 static bool add_factor(struct sizes *s, int64_t constant, const struct size_factor *f, struct size_form *ret_form)
 {
-    uint32_t index = s->n_factors;
-    if (!find_factor(s, f, &index)) {
-        if (s->n_factors == MAX_FACTORS)
-            return false;
+    uint32_t index = FIRST_OF(uint32_t, i, s->n_factors, memcmp(&s->factors[i], f, sizeof *f) == 0);
+    if (index == MAX_FACTORS)
+        return false;
+    if (index == s->n_factors)
         s->factors[s->n_factors++] = *f;
-    }
     *ret_form = (struct size_form){.constant = constant};
     ret_form->powers[index] = 1;
     return true;
@@ -356,11 +345,8 @@ static struct size_form form_of_factor(uint32_t factor)
 
 static bool depends_on_later(const struct sizes *s, const struct size_form *form, uint32_t n_chosen)
 {
-    for (uint32_t i = 0; i < s->n_factors; i++)
-        for (uint32_t j = n_chosen; form->powers[i] && j < s->n_symbols; j++)
-            if (s->factors[i].weights[j])
-                return true;
-    return false;
+    return ANY(uint32_t, i, s->n_factors,
+               form->powers[i] && ANY(uint32_t, j, s->n_symbols, j >= n_chosen && s->factors[i].weights[j]));
 }
 
 // Sizes that depend on the first symbols alone.

@@ -85,21 +85,6 @@ static bool bind_name(struct reader *r, const struct sexp *s, tensor_id tensor)
     return true;
 }
 
-static bool read_attributes(struct reader *r, const struct call_text *call, struct attribute_value *ret_values)
-{
-    operator_standard_attributes(call->op, r->g->arena, ret_values);
-    for (int i = 0; i < operator_n_attributes(call->op); i++) {
-        if (!call->attributes[i].items)
-            continue;
-        size_t count = call->attributes[i].count;
-        int64_t *ints = arena_array(r->g->arena, int64_t, count + 1);
-        if (!attribute_parse(&call->op->attributes[i], call->attributes[i].items, count, r->file, ints, r->error))
-            return false;
-        ret_values[i] = (struct attribute_value){(uint32_t)count, ints};
-    }
-    return true;
-}
-
 static bool read_types(struct reader *r, const struct sexp *let, struct type **ret_types, uint32_t *ret_count)
 {
     *ret_count = (uint32_t)let->count - 3;
@@ -113,7 +98,7 @@ static bool add_node(struct reader *r, const struct sexp *let, const struct call
     tensor_id *inputs = arena_array(r->g->arena, tensor_id, call->n_arguments + 1);
     struct type *types;
     uint32_t n_types;
-    if (!read_attributes(r, call, values) || !read_types(r, let, &types, &n_types))
+    if (!call_text_attributes(call, r->file, r->g->arena, values, r->error) || !read_types(r, let, &types, &n_types))
         return false;
     if (ANY(size_t, i, call->n_arguments, !find_tensor(r, &call->arguments[i], &inputs[i])))
         return false;

@@ -53,10 +53,7 @@ static bool is_repeated_number(const struct region *r, tensor_id tensor)
 
 static struct part *find_part(struct region *r, tensor_id tensor)
 {
-    for (uint32_t i = 0; i < r->n; i++)
-        if (r->parts[i].tensor == tensor)
-            return &r->parts[i];
-    return NULL;
+    return FIND(r->parts, r->n, part, part->tensor == tensor);
 }
 
 static bool read_part(struct region *r, tensor_id tensor)

@@ -320,10 +320,9 @@ static bool find_candidates(const struct matching *s, uint32_t pattern_node, nod
 static bool match_source_anywhere(struct matching *s, uint32_t pattern_node)
 {
     enum operator_id op = s->rule->pattern.nodes.items[pattern_node].op->id;
-    for (uint32_t i = s->index->first_of_op[op]; i < s->index->first_of_op[op + 1]; i++)
-        if (!solve_node(s, pattern_node, s->index->nodes_by_op[i], NULL))
-            return false;
-    return true;
+    const node_id *nodes = s->index->nodes_by_op + s->index->first_of_op[op];
+    uint32_t n = s->index->first_of_op[op + 1] - s->index->first_of_op[op];
+    return ALL(uint32_t, i, n, solve_node(s, pattern_node, nodes[i], NULL));
 }
 
 static bool match_source_near_what_is_bound(struct matching *s, uint32_t pattern_node)

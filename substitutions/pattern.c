@@ -36,14 +36,10 @@ static term_id find_or_add_term(struct pattern *p, struct term t)
 
 static bool has_equal_attributes(const struct pattern_node *x, const struct pattern_node *y)
 {
-    for (int i = 0; i < operator_n_attributes(x->op); i++) {
-        if (x->attributes[i].count != y->attributes[i].count)
-            return false;
-        for (uint32_t j = 0; j < x->attributes[i].count; j++)
-            if (!attribute_term_equal(x->attributes[i].terms[j], y->attributes[i].terms[j]))
-                return false;
-    }
-    return true;
+    const struct attribute_pattern *a = x->attributes, *b = y->attributes;
+    return ALL(int, i, operator_n_attributes(x->op),
+               a[i].count == b[i].count &&
+                   ALL(uint32_t, j, a[i].count, attribute_term_equal(a[i].terms[j], b[i].terms[j])));
 }
 
 static bool is_same_node(const struct pattern_node *x, const struct pattern_node *y)
@@ -137,14 +133,9 @@ static bool find_head(const struct sexp *s, enum attribute_term_kind *ret_kind)
 {
     if (s->kind != SEXP_LIST || s->count == 0 || s->items[0].kind != SEXP_SYMBOL)
         return false;
-    for (int kind = 0; kind < TERM_KINDS; kind++) {
-        const char *head = attribute_term_head((enum attribute_term_kind)kind);
-        if (head && strcmp(head, s->items[0].text) == 0) {
-            *ret_kind = (enum attribute_term_kind)kind;
-            return true;
-        }
-    }
-    return false;
+    *ret_kind = FIRST_OF(enum attribute_term_kind, kind, TERM_KINDS,
+                         attribute_term_head(kind) && strcmp(attribute_term_head(kind), s->items[0].text) == 0);
+    return *ret_kind < TERM_KINDS;
 }
 
 static bool is_attribute_term(const struct sexp *s)
@@ -296,12 +287,10 @@ static bool parse_application(struct pattern *p, const struct sexp *s, const cha
 
 static bool find_named_term(const struct pattern *p, const struct sexp *s, term_id *ret_term)
 {
-    for (size_t i = 0; i < p->names.count; i++)
-        if (strcmp(p->names.items[i].name, s->text + 1) == 0) {
-            *ret_term = p->names.items[i].term;
-            return true;
-        }
-    return false;
+    size_t name = FIRST_OF(size_t, i, p->names.count, strcmp(p->names.items[i].name, s->text + 1) == 0);
+    if (name < p->names.count)
+        *ret_term = p->names.items[name].term;
+    return name < p->names.count;
 }
 
 static bool is_variable_of(const struct pattern *p, const struct sexp *s)
@@ -364,10 +353,7 @@ const struct attribute_term *attribute_pattern_as_term(struct arena *a, const st
 bool pattern_evaluate_attributes(const struct pattern_node *node, const struct term_bindings *b, struct arena *a,
                                  struct attribute_value *ret_values)
 {
-    for (int i = 0, n = operator_n_attributes(node->op); i < n; i++)
-        if (!evaluate_attribute(&node->attributes[i], b, a, &ret_values[i]))
-            return false;
-    return true;
+    return ALL(int, i, operator_n_attributes(node->op), evaluate_attribute(&node->attributes[i], b, a, &ret_values[i]));
 }
 
 // --- conditions ------------------------------------------------------------------------------------------------------

@@ -52,18 +52,13 @@ static bool take_items(const struct sexp *s, const char *file, struct rule_items
 static bool parse_terms(struct rule *r, const struct sexp *list, const char *file, struct arena *a, term_id *ret_terms,
                         struct error *error)
 {
-    for (size_t i = 1; i < list->count; i++)
-        if (!pattern_parse_term(&r->pattern, &list->items[i], file, a, &ret_terms[i - 1], error))
-            return false;
-    return true;
+    return ALL(size_t, i, list->count - 1,
+               pattern_parse_term(&r->pattern, &list->items[i + 1], file, a, &ret_terms[i], error));
 }
 
 static bool parse_names(struct rule *r, const struct sexp *let, const char *file, struct arena *a, struct error *error)
 {
-    for (size_t i = 1; let && i < let->count; i++)
-        if (!pattern_parse_name(&r->pattern, &let->items[i], file, a, error))
-            return false;
-    return true;
+    return !let || ALL(size_t, i, let->count - 1, pattern_parse_name(&r->pattern, &let->items[i + 1], file, a, error));
 }
 
 static bool parse_conditions(struct rule *r, const struct sexp *where, const char *file, struct arena *a,
@@ -74,23 +69,17 @@ static bool parse_conditions(struct rule *r, const struct sexp *where, const cha
     struct condition *conditions = arena_array(a, struct condition, where->count);
     r->n_conditions = (uint32_t)where->count - 1;
     r->conditions = conditions;
-    for (size_t i = 1; i < where->count; i++)
-        if (!pattern_parse_condition(&r->pattern, &where->items[i], file, a, &conditions[i - 1], error))
-            return false;
-    return true;
+    return ALL(uint32_t, i, r->n_conditions,
+               pattern_parse_condition(&r->pattern, &where->items[i + 1], file, a, &conditions[i], error));
 }
 
 static bool is_bound_by_attributes(const struct rule *r, int64_t variable)
 {
-    for (uint32_t n = 0; n < r->n_source_nodes; n++) {
-        const struct pattern_node *node = &r->pattern.nodes.items[n];
-        for (int i = 0; i < operator_n_attributes(node->op); i++)
-            for (uint32_t j = 0; j < node->attributes[i].count; j++)
-                if (node->attributes[i].terms[j]->kind == TERM_VARIABLE &&
-                    node->attributes[i].terms[j]->value == variable)
-                    return true;
-    }
-    return false;
+    return FIND(r->pattern.nodes.items, r->n_source_nodes, node,
+                ANY(int, i, operator_n_attributes(node->op),
+                    ANY(uint32_t, j, node->attributes[i].count,
+                        node->attributes[i].terms[j]->kind == TERM_VARIABLE &&
+                            node->attributes[i].terms[j]->value == variable)));
 }
 
 static bool check_binding(const struct rule *r, uint32_t variables_of_source, const struct sexp *s, const char *file,
@@ -255,10 +244,7 @@ bool rule_is_generated(const struct rule *r)
 
 static bool has_differences(const struct pattern *p, size_t first, size_t end)
 {
-    for (size_t n = first; n < end; n++)
-        if (operator_subtracts(p->nodes.items[n].op))
-            return true;
-    return false;
+    return ANY(size_t, n, end - first, operator_subtracts(p->nodes.items[first + n].op));
 }
 
 bool rule_introduces_differences(const struct rule *r)

@@ -33,6 +33,11 @@ static uint32_t root_of(const struct rule *r)
     return r->pattern.terms.items[r->sources[0]].index;
 }
 
+static bool is_made_by(const struct pattern *p, term_id term, uint32_t node)
+{
+    return !p->terms.items[term].is_variable && p->terms.items[term].index == node;
+}
+
 static bool reads_term(const struct pattern_node *n, term_id term)
 {
     return ANY(uint32_t, i, n->n_inputs, n->inputs[i] == term);
@@ -42,17 +47,8 @@ static bool reads_term(const struct pattern_node *n, term_id term)
 static bool are_linked(const struct pattern *p, uint32_t from, uint32_t to)
 {
     const struct pattern_node *a = &p->nodes.items[from], *b = &p->nodes.items[to];
-    for (uint32_t i = 0; i < a->n_inputs; i++) {
-        const struct term *t = &p->terms.items[a->inputs[i]];
-        if ((!t->is_variable && t->index == to) || reads_term(b, a->inputs[i]))
-            return true;
-    }
-    for (uint32_t i = 0; i < b->n_inputs; i++) {
-        const struct term *t = &p->terms.items[b->inputs[i]];
-        if (!t->is_variable && t->index == from)
-            return true;
-    }
-    return false;
+    return ANY(uint32_t, i, a->n_inputs, is_made_by(p, a->inputs[i], to) || reads_term(b, a->inputs[i])) ||
+           ANY(uint32_t, i, b->n_inputs, is_made_by(p, b->inputs[i], from));
 }
 
 static uint8_t reach_of(const struct rule *r)

@@ -79,6 +79,14 @@ void vec_keeper_free(struct vec_keeper *keeper);
             i##_union |= (__VA_ARGS__);                                                                                \
         i##_union;                                                                                                     \
     })
+// The first i of which it is so; n: there is none.
+#define FIRST_OF(T, i, n, ...)                                                                                         \
+    __extension__({                                                                                                    \
+        T i = 0;                                                                                                       \
+        while (i < (n) && !(__VA_ARGS__))                                                                              \
+            i++;                                                                                                       \
+        i;                                                                                                             \
+    })
 // The first item x of which it is so; NULL: there is none.
 #define FIND(array, n, x, ...)                                                                                         \
     __extension__({                                                                                                    \

@@ -171,10 +171,7 @@ static void sort_terms(struct affine_form *f)
 
 static int place_of_term(const struct affine_form *f, expr atom, int64_t factor)
 {
-    for (int i = 0; i < f->n; i++)
-        if (f->terms[i].atom == atom && f->terms[i].factor == factor)
-            return i;
-    return -1;
+    return FIRST_OF(int, i, f->n, f->terms[i].atom == atom && f->terms[i].factor == factor);
 }
 
 // Joins one n * (e / n) + e mod n, which becomes e. False: there is none.
@@ -187,7 +184,7 @@ static bool join_remainder(struct pool *p, struct affine_form *f)
         if (n.kind != EXPR_INDEX_MOD || !affine_form_of(&p->d, n.a, &whole))
             continue;
         int quotient = place_of_term(f, pool_index_div(p, n.a, n.value), wrapping_product(factor, n.value));
-        if (quotient < 0 || f->n - 2 + whole.n > MAX_AFFINE_TERMS)
+        if (quotient == f->n || f->n - 2 + whole.n > MAX_AFFINE_TERMS)
             continue;
         drop_term(f, quotient > i ? quotient : i);
         drop_term(f, quotient > i ? i : quotient);

@@ -42,12 +42,11 @@ static bool depends_on_stage_alone(const struct planner *p, expr e)
 static void add_term(struct draft *draft, enum part part, uint32_t atom, bool is_expression, int64_t coefficient)
 {
     struct term *terms = draft->terms[part];
-    for (int i = 0; i < draft->n[part]; i++)
-        if (terms[i].is_expression == is_expression && terms[i].atom == atom) {
-            terms[i].coefficient = wrapping_sum(terms[i].coefficient, coefficient);
-            return;
-        }
-    terms[draft->n[part]++] = (struct term){atom, is_expression, coefficient};
+    struct term *known = FIND(terms, draft->n[part], t, t->is_expression == is_expression && t->atom == atom);
+    if (known)
+        known->coefficient = wrapping_sum(known->coefficient, coefficient);
+    else
+        terms[draft->n[part]++] = (struct term){atom, is_expression, coefficient};
 }
 
 static void add_atom(struct planner *p, expr e, int64_t factor)
@@ -118,10 +117,8 @@ static void give_table(struct planner *p, struct form *f)
 
 static int64_t lane_coefficient(const struct form *f, int64_t variable)
 {
-    for (int i = 0; i < f->n_lane; i++)
-        if (!f->lane[i].is_expression && f->lane[i].atom == variable)
-            return f->lane[i].coefficient;
-    return 0;
+    const struct term *known = FIND(f->lane, f->n_lane, t, !t->is_expression && t->atom == variable);
+    return known ? known->coefficient : 0;
 }
 
 // Is the lane part the linear index of the stage's entry?

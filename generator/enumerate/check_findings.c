@@ -86,12 +86,10 @@ static bool stands_behind(const struct found_member *m, const struct found_membe
 bool findings_are_sound(struct family_types *u, int max_ops, const struct findings *f)
 {
     struct term_check c;
-    bool is_sound = true;
     term_check_init(&c, u);
-    for (size_t i = 0; i < f->members.count && is_sound; i++) {
-        const struct found_member *m = &f->members.items[i];
-        is_sound = m->level <= max_ops && is_term_of_its_level(&c, m) && (i == 0 || stands_behind(m, m - 1));
-    }
+    bool is_sound = !vec_find(&f->members, m,
+                              m->level > max_ops || !is_term_of_its_level(&c, m) ||
+                                  (m > f->members.items && !stands_behind(m, m - 1)));
     lookup_free(&c.lookup);
     return is_sound;
 }

@@ -66,11 +66,8 @@ bool tensor_store_keeps_support(const struct tensor_store *s, const uint32_t *ar
 
 static bool share_a_value(const struct tensor_store *s, const struct node *x, const struct node *y)
 {
-    for (uint32_t i = x->first_tensor; i < x->first_tensor + x->n_outputs; i++)
-        for (uint32_t j = y->first_tensor; j < y->first_tensor + y->n_outputs; j++)
-            if (s->tensors.items[i].value == s->tensors.items[j].value)
-                return true;
-    return false;
+    const struct tensor *of_x = &s->tensors.items[x->first_tensor], *of_y = &s->tensors.items[y->first_tensor];
+    return ANY(uint32_t, i, x->n_outputs, ANY(uint32_t, j, y->n_outputs, of_x[i].value == of_y[j].value));
 }
 
 // Does joining the closures of two tensors compute some value twice?
@@ -329,14 +326,11 @@ static void evaluate_node(struct tensor_store *s, struct lookup *l, const struct
 
 static bool repeats_a_value_below(const struct tensor_store *s, const struct node *n)
 {
-    for (uint32_t i = n->first_tensor; i < n->first_tensor + n->n_outputs; i++) {
-        if (ANY(int, leaf, s->family->n_leaves, s->tensors.items[leaf].value == s->tensors.items[i].value))
-            return true;
-        for (uint32_t other = n->first_tensor; other < i; other++)
-            if (s->tensors.items[other].value == s->tensors.items[i].value)
-                return true;
-    }
-    return ANY(int, i, n->level - 1, share_a_value(s, n, &s->nodes.items[n->closure[i]]));
+    const struct tensor *leaves = s->tensors.items, *own = leaves + n->first_tensor;
+    return ANY(uint32_t, i, n->n_outputs,
+               ANY(int, leaf, s->family->n_leaves, leaves[leaf].value == own[i].value) ||
+                   ANY(uint32_t, other, i, own[other].value == own[i].value)) ||
+           ANY(int, i, n->level - 1, share_a_value(s, n, &s->nodes.items[n->closure[i]]));
 }
 
 static void evaluate_level(struct tensor_store *s, const combination_list *list, uint32_t first_node)

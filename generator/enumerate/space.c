@@ -59,20 +59,10 @@ static bool read_argument(struct reader *r, const struct sexp *s, struct argumen
 
 static bool read_attributes(struct reader *r, const struct call_text *call, struct instance *ret_instance)
 {
-    int n = operator_n_attributes(call->op);
-    struct attribute_value *values = arena_array(r->space->arena, struct attribute_value, n + 1);
-    operator_standard_attributes(call->op, r->space->arena, values);
-    for (int i = 0; i < n; i++) {
-        size_t count = call->attributes[i].count;
-        if (!call->attributes[i].items)
-            continue;
-        int64_t *ints = arena_array(r->space->arena, int64_t, count + 1);
-        if (!attribute_parse(&call->op->attributes[i], call->attributes[i].items, count, r->file, ints, r->error))
-            return false;
-        values[i] = (struct attribute_value){(uint32_t)count, ints};
-    }
+    struct attribute_value *values =
+        arena_array(r->space->arena, struct attribute_value, operator_n_attributes(call->op) + 1);
     ret_instance->attributes = values;
-    return true;
+    return call_text_attributes(call, r->file, r->space->arena, values, r->error);
 }
 
 static bool read_call(struct reader *r, const struct sexp *s, struct instance *ret_instance)
@@ -146,10 +136,7 @@ static bool add_inputs(struct reader *r, struct family *f, const struct sexp *s)
 {
     if (s->count < 3 || s->items[1].kind != SEXP_INTEGER || s->items[1].integer < 1)
         return sexp_error(r->error, r->file, s, "expected (inputs COUNT (f32 SIZES...) ...)");
-    for (size_t i = 2; i < s->count; i++)
-        if (!add_inputs_of_type(r, f, s->items[1].integer, &s->items[i]))
-            return false;
-    return true;
+    return ALL(size_t, i, s->count - 2, add_inputs_of_type(r, f, s->items[1].integer, &s->items[i + 2]));
 }
 
 static bool add_each(struct reader *r, struct family *f, const struct sexp *s,
@@ -157,10 +144,7 @@ static bool add_each(struct reader *r, struct family *f, const struct sexp *s,
 {
     if (s->count < 2)
         return sexp_error(r->error, r->file, s, "expected (%s (NAME ...) ...)", s->items[0].text);
-    for (size_t i = 1; i < s->count; i++)
-        if (!add(r, f, &s->items[i]))
-            return false;
-    return true;
+    return ALL(size_t, i, s->count - 1, add(r, f, &s->items[i + 1]));
 }
 
 static bool set_max_ops(struct reader *r, struct family *f, const struct sexp *s)
@@ -273,12 +257,9 @@ bool space_keep_families(struct space *space, const char *list, struct error *er
         if (text_is_among(f->name, names.count, names.items))
             space->families.items[kept++] = f;
     }
-    const char *unknown = NULL;
-    for (size_t i = 0; i < names.count && !unknown; i++)
-        if (!text_is_among(names.items[i], known.count, known.items))
-            unknown = names.items[i];
+    const char *const *unknown = vec_find(&names, name, !text_is_among(*name, known.count, known.items));
     space->families.count = kept;
-    return !unknown || error_set_code(error, EXIT_USAGE, NULL, "the space has no family %s", unknown);
+    return !unknown || error_set_code(error, EXIT_USAGE, NULL, "the space has no family %s", *unknown);
 }
 
 static bool computes(const struct definition *d)
@@ -300,11 +281,9 @@ static bool moves_entries_of(const struct instance *in, const struct type *types
 // Parts that a split tree tells are none of plain inputs, so that a split says by its role what it does.
 static bool moves_entries(const struct family *f, const struct instance *in)
 {
-    bool moves = operator_find_role(in->op, ROLE_PART_SIZES) >= 0;
-    for (int i = 0; i < f->n_inputs && !moves; i++)
-        for (int j = 0; j < f->n_inputs && !moves; j++)
-            moves = moves_entries_of(in, (struct type[]){f->leaves[i].type, f->leaves[j].type});
-    return moves;
+    return operator_find_role(in->op, ROLE_PART_SIZES) >= 0 ||
+           ANY(int, i, f->n_inputs,
+               ANY(int, j, f->n_inputs, moves_entries_of(in, (struct type[]){f->leaves[i].type, f->leaves[j].type})));
 }
 
 static bool keep_instances(struct family *f, const name_list *names, bool with_movers)

@@ -56,10 +56,7 @@ struct generalizing {
 
 static const struct values_to_try *table_of(enum attribute_role role)
 {
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        if (tables[i].role == role)
-            return &tables[i];
-    return NULL;
+    return FIND(tables, sizeof tables / sizeof *tables, t, t->role == role);
 }
 
 static const struct instance *instance_at(const struct generalizing *g, int place)

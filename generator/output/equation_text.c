@@ -85,10 +85,10 @@ struct application {
 
 static int variable_of(const struct printing *p, const struct application *a, int attribute)
 {
-    for (int i = 0; a->kind == SIZE_OF_ATTRIBUTE && i < p->attributes.n; i++)
-        if (p->attributes.places[i].node == a->owner && p->attributes.places[i].attribute == attribute)
-            return p->attributes.places[i].variable;
-    return -1;
+    int n = a->kind == SIZE_OF_ATTRIBUTE ? p->attributes.n : 0;
+    const struct attribute_place *found =
+        FIND(p->attributes.places, n, x, x->node == a->owner && x->attribute == attribute);
+    return found ? found->variable : -1;
 }
 
 // "$stride", "$stride2": variables of one name are told apart by their numbers.

@@ -85,12 +85,8 @@ static bool roots_agree(const struct rule_graph *rg, struct evaluation_cache *ca
     const struct rule_graph_node *x = &rg->nodes[reference_node(source)], *y = &rg->nodes[reference_node(target)];
     if (x->instance != y->instance || reference_output(source) != reference_output(target))
         return false;
-    for (int order = 0; order < (rg->family->instances[x->instance].is_commutative ? 2 : 1); order++) {
-        bool agree = ALL(int, i, x->n_inputs, arguments_agree(rg, calls, x->inputs[i], y->inputs[order ? 1 - i : i]));
-        if (agree)
-            return true;
-    }
-    return false;
+    return ANY(int, order, rg->family->instances[x->instance].is_commutative ? 2 : 1,
+               ALL(int, i, x->n_inputs, arguments_agree(rg, calls, x->inputs[i], y->inputs[order ? 1 - i : i])));
 }
 
 bool prune_by_common_root(const struct rule_graph *rg, struct evaluation_cache *calls)

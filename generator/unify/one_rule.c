@@ -47,10 +47,7 @@ static const char *text_of_condition(struct arena *a, const struct unify_member 
 static bool is_equal_in_all(const struct unifying *u, size_t node, int attribute)
 {
     const char *first = unifying_text(u->arena, &u->members[0], node, attribute);
-    for (size_t i = 1; i < u->n; i++)
-        if (strcmp(first, unifying_text(u->arena, &u->members[i], node, attribute)) != 0)
-            return false;
-    return true;
+    return ALL(size_t, i, u->n, strcmp(first, unifying_text(u->arena, &u->members[i], node, attribute)) == 0);
 }
 
 static uint32_t variables_in(const struct attribute_pattern *p)
@@ -425,13 +422,9 @@ static bool make_target(struct unifying *u, struct place *ret_failed)
 
 static bool has_condition_on(const struct unifying *u, uint32_t variable)
 {
-    bool has = false;
-    for (uint32_t i = 0; i < u->rule.n_conditions && !has; i++) {
-        const struct condition *c = &u->rule.conditions[i];
-        has = !condition_is_of_variable(c->kind) &&
-              (attribute_term_mentions_variable(c->a, variable) || attribute_term_mentions_variable(c->b, variable));
-    }
-    return has;
+    return FIND(u->rule.conditions, u->rule.n_conditions, c,
+                !condition_is_of_variable(c->kind) && (attribute_term_mentions_variable(c->a, variable) ||
+                                                       attribute_term_mentions_variable(c->b, variable)));
 }
 
 // Among the nodes from `first` to `end`.

@@ -214,11 +214,9 @@ static void bind_probe(struct importer *im, struct type *types)
 bool axis_varies(const struct conversion *c, tensor_id tensor, int axis)
 {
     const struct importer *peers = c->importer->part.peers;
-    for (int k = 1; peers && k < N_PROBES; k++)
-        if (graph_type(&peers[k].model->graph, tensor)->dim[axis] !=
-            graph_type(&peers[0].model->graph, tensor)->dim[axis])
-            return true;
-    return false;
+    return peers && ANY(int, k, N_PROBES,
+                        graph_type(&peers[k].model->graph, tensor)->dim[axis] !=
+                            graph_type(&peers[0].model->graph, tensor)->dim[axis]);
 }
 
 bool bind_shapes(struct importer *im, struct type *ret_types)

@@ -64,12 +64,9 @@ static bool is_same_input(const struct input_of_constant *a, const struct input_
 
 static bool has_same_inputs(const struct computed_constant *known, const struct conversion *c)
 {
-    for (uint32_t i = 0; i < c->n_inputs; i++) {
-        struct input_of_constant input;
-        if (!describe_input(c, c->inputs[i], &input) || !is_same_input(&known->inputs[i], &input))
-            return false;
-    }
-    return true;
+    struct input_of_constant input;
+    return ALL(uint32_t, i, c->n_inputs,
+               describe_input(c, c->inputs[i], &input) && is_same_input(&known->inputs[i], &input));
 }
 
 static bool is_of_cache(const struct constant_cache *k, const void *data)
@@ -103,25 +100,20 @@ const void *constant_cache_find(const struct conversion *c, uint32_t output, dou
     struct constant_cache *k = c->importer->options->computed;
     if (!k || !is_worth_keeping(c, output, operations))
         return NULL;
-    for (size_t i = 0; i < k->items.count; i++) {
-        const struct computed_constant *known = &k->items.items[i];
-        if (known->node == c->index && known->output == output && known->n_inputs == c->n_inputs &&
-            type_equal(&known->type, type_of_output(c, output)) && has_same_inputs(known, c))
-            return known->data;
-    }
-    return NULL;
+    const struct computed_constant *known =
+        vec_find(&k->items, x,
+                 x->node == c->index && x->output == output && x->n_inputs == c->n_inputs &&
+                     type_equal(&x->type, type_of_output(c, output)) && has_same_inputs(x, c));
+    return known ? known->data : NULL;
 }
 
 struct arena *constant_cache_arena(const struct conversion *c, uint32_t output, double operations)
 {
     struct constant_cache *k = c->importer->options->computed;
     struct input_of_constant ignored;
-    if (!k || !is_worth_keeping(c, output, operations) || k->bytes > MOST_BYTES)
-        return NULL;
-    for (uint32_t i = 0; i < c->n_inputs; i++)
-        if (!describe_input(c, c->inputs[i], &ignored))
-            return NULL;
-    return &k->arena;
+    bool is_kept = k && is_worth_keeping(c, output, operations) && k->bytes <= MOST_BYTES &&
+                   ALL(uint32_t, i, c->n_inputs, describe_input(c, c->inputs[i], &ignored));
+    return is_kept ? &k->arena : NULL;
 }
 
 void constant_cache_note(const struct conversion *c, uint32_t output, const void *data)

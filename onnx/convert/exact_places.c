@@ -115,12 +115,11 @@ static void mark(struct places *p, uint32_t value, uint32_t term)
 
 static void add_term(struct sum *s, struct term t)
 {
-    for (uint32_t i = 0; i < s->n; i++)
-        if (s->terms[i].value == t.value) {
-            s->terms[i].factor += t.factor;
-            return;
-        }
-    s->terms[s->n++] = t;
+    struct term *known = FIND(s->terms, s->n, x, x->value == t.value);
+    if (known)
+        known->factor += t.factor;
+    else
+        s->terms[s->n++] = t;
 }
 
 static bool has_vanished(const struct sum *s, const struct term *t)

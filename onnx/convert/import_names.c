@@ -78,14 +78,11 @@ static void need_name(void *importer, const struct onnx_string *name)
         name_enter(importer, name)->is_needed = true;
 }
 
-static bool has_needed_output(const struct importer *im, const struct onnx_node *n)
+// What is known of a name; of others nothing is.
+static struct named_value value_of(const struct importer *im, const struct onnx_string *name)
 {
-    for (size_t i = 0; i < n->outputs.count; i++) {
-        const struct named_value *value = name_find(im, &n->outputs.items[i]);
-        if (value && value->is_needed)
-            return true;
-    }
-    return false;
+    const struct named_value *value = name_find(im, name);
+    return value ? *value : (struct named_value){0};
 }
 
 // Nodes stand behind what they read. Names inside of subgraphs shadow no outer ones, so they may be taken for these.
@@ -96,7 +93,7 @@ const bool *names_find_live(struct importer *im)
     names_read_outputs(im->source, need_name, im);
     while (n-- > 0) {
         struct onnx_node *node = im->source->nodes.items[n];
-        is_live[n] = has_needed_output(im, node);
+        is_live[n] = vec_find(&node->outputs, name, value_of(im, name).is_needed);
         if (is_live[n])
             names_read(&onnx_node_descriptor, node, need_name, im);
     }
@@ -113,12 +110,7 @@ static void count_use(void *importer, const struct onnx_string *name)
 
 static bool makes_tensors(const struct importer *im, const struct onnx_node *n)
 {
-    for (size_t i = 0; i < n->outputs.count; i++) {
-        const struct named_value *value = name_find(im, &n->outputs.items[i]);
-        if (value && value->is_a_tensor)
-            return true;
-    }
-    return false;
+    return vec_find(&n->outputs, name, value_of(im, name).is_a_tensor);
 }
 
 // Sizes that a node is told, and what is computed of these, are known without the nodes that compute them.

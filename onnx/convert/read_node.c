@@ -285,6 +285,13 @@ bool normalize_axis(struct conversion *c, int64_t axis, int rank, int *ret_axis)
     return true;
 }
 
+bool set_of_axes(struct conversion *c, uint32_t count, const int64_t *axes, int rank, uint32_t *ret_set)
+{
+    int axis;
+    *ret_set = 0;
+    return ALL(uint32_t, i, count, normalize_axis(c, axes[i], rank, &axis) && (*ret_set |= UINT32_C(1) << axis));
+}
+
 bool axes_of_list(struct conversion *c, int rank, uint32_t n, int *ret_axes)
 {
     uint32_t count, seen = 0;

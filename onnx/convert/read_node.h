@@ -48,5 +48,7 @@ bool is_constant(struct conversion *c, tensor_id tensor);   // depends on weight
 // Numpy's common shape of two tensors; false (cannot) when there is none.
 bool common_shape(struct conversion *c, const struct type *a, const struct type *b, int *ret_rank, int64_t *ret_dim);
 bool normalize_axis(struct conversion *c, int64_t axis, int rank, int *ret_axis);   // from -rank .. rank - 1
+bool set_of_axes(struct conversion *c, uint32_t count, const int64_t *axes, int rank,
+                 uint32_t *ret_set);   // a bit each
 // Which axes a list of n entries is for: those that the attribute `axes` names, each once, or all.
 bool axes_of_list(struct conversion *c, int rank, uint32_t n, int *ret_axes);

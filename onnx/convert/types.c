@@ -5,10 +5,9 @@
 
 int64_t size_of_symbol(const struct importer *im, const struct onnx_string *symbol)
 {
-    for (size_t i = 0; symbol->size && i < im->symbols.count; i++)
-        if (onnx_string_is(im->symbols.items[i].name, symbol->text))
-            return im->symbols.items[i].size;
-    return -1;
+    const struct bound_symbol *bound =
+        symbol->size ? vec_find(&im->symbols, s, onnx_string_is(s->name, symbol->text)) : NULL;
+    return bound ? bound->size : -1;
 }
 
 int64_t dimension_of(const struct importer *im, const struct onnx_dimension *d)

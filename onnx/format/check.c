@@ -58,14 +58,12 @@ static const char *label_of(const struct onnx_node *n)
 // A node of the graph or of one around it; NULL: none.
 static const struct onnx_node *find_producer(const struct scope *s, const struct onnx_string *name)
 {
-    for (; s; s = s->outer)
-        for (size_t i = 0; s->nodes && i < s->nodes->count; i++) {
-            const struct onnx_node *n = s->nodes->items[i];
-            for (size_t k = 0; k < n->outputs.count; k++)
-                if (onnx_string_is(&n->outputs.items[k], name->text))
-                    return n;
-        }
-    return NULL;
+    const struct onnx_node *producer = NULL;
+    for (; s && !producer; s = s->outer)
+        producer = s->nodes ? ONNX_FIND(struct onnx_node, n, s->nodes,
+                                        vec_find(&n->outputs, output, onnx_string_is(output, name->text)))
+                            : NULL;
+    return producer;
 }
 
 static bool report_order(struct checker *c, const struct scope *s, const struct onnx_node *user,

@@ -13,12 +13,8 @@
 
 static const struct onnx_string *find_value(const struct onnx_tensor *t, const char *key)
 {
-    for (size_t i = 0; i < t->external_data.count; i++) {
-        const struct onnx_entry *entry = t->external_data.items[i];
-        if (onnx_string_is(&entry->key, key))
-            return &entry->value;
-    }
-    return NULL;
+    const struct onnx_entry *entry = ONNX_FIND(struct onnx_entry, e, &t->external_data, onnx_string_is(&e->key, key));
+    return entry ? &entry->value : NULL;
 }
 
 static bool leaves_folder(const char *location)

@@ -78,10 +78,8 @@ static const struct file_map *map_of(const struct onnx_file *file, const uint8_t
 {
     if (is_in_map(&file->map, at))
         return &file->map;
-    for (size_t i = 0; i < file->externals.count; i++)
-        if (is_in_map(&file->externals.items[i].map, at))
-            return &file->externals.items[i].map;
-    return NULL;
+    const struct onnx_external *external = vec_find(&file->externals, e, is_in_map(&e->map, at));
+    return external ? &external->map : NULL;
 }
 
 #define LARGEST_PIECE ((size_t)2 << 20)   // of a file, that a touch may bring in

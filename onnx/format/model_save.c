@@ -285,12 +285,10 @@ static const char *superseded_data(struct plan *plan, const char *path)
 {
     struct onnx_file old;
     struct error ignored;
-    const char *found = NULL;
     if (!file_can_be_replaced(path) || !onnx_file_open(&old, path, &ignored))
         return NULL;
-    for (size_t i = 0; i < old.externals.count && !found; i++)
-        if (is_data_of(file_name_of(path), old.externals.items[i].location))
-            found = beside(plan, path, old.externals.items[i].location);
+    const struct onnx_external *data = vec_find(&old.externals, e, is_data_of(file_name_of(path), e->location));
+    const char *found = data ? beside(plan, path, data->location) : NULL;
     onnx_file_close(&old);
     return found;
 }

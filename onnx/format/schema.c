@@ -17,8 +17,5 @@
 
 const struct onnx_field *onnx_find_field(const struct onnx_descriptor *d, uint32_t number)
 {
-    for (size_t i = 0; i < d->field_count; i++)
-        if (d->fields[i].number == number)
-            return &d->fields[i];
-    return NULL;
+    return FIND(d->fields, d->field_count, field, field->number == number);
 }

@@ -48,8 +48,7 @@ bool onnx_bytes_are(const struct onnx_bytes *b, const char *text)
 
 bool onnx_graph_initializes(const struct onnx_graph *g, const struct onnx_string *name)
 {
-    return ANY(size_t, i, g->initializers.count,
-               onnx_string_equal(&((const struct onnx_tensor *)g->initializers.items[i])->name, name));
+    return ONNX_FIND(struct onnx_tensor, t, &g->initializers, onnx_string_equal(&t->name, name));
 }
 
 const char *onnx_domain(const struct onnx_string *domain)
@@ -59,33 +58,21 @@ const char *onnx_domain(const struct onnx_string *domain)
 
 int64_t onnx_version(const struct onnx_list *opsets, const char *domain)
 {
-    for (size_t i = 0; i < opsets->count; i++) {
-        const struct onnx_opset *o = opsets->items[i];
-        if (strcmp(onnx_domain(&o->domain), domain) == 0)
-            return o->version;
-    }
-    return 0;
+    const struct onnx_opset *opset =
+        ONNX_FIND(struct onnx_opset, o, opsets, strcmp(onnx_domain(&o->domain), domain) == 0);
+    return opset ? opset->version : 0;
 }
 
 const struct onnx_function *onnx_function_called_by(const struct onnx_model *m, const struct onnx_node *n)
 {
-    for (size_t i = 0; i < m->functions.count; i++) {
-        const struct onnx_function *f = m->functions.items[i];
-        if (onnx_string_equal(&f->name, &n->op_type) && onnx_string_equal(&f->overload, &n->overload) &&
-            strcmp(onnx_domain(&f->domain), onnx_domain(&n->domain)) == 0)
-            return f;
-    }
-    return NULL;
+    return ONNX_FIND(struct onnx_function, f, &m->functions,
+                     onnx_string_equal(&f->name, &n->op_type) && onnx_string_equal(&f->overload, &n->overload) &&
+                         strcmp(onnx_domain(&f->domain), onnx_domain(&n->domain)) == 0);
 }
 
 const struct onnx_attribute *onnx_node_find(const struct onnx_node *n, const char *name)
 {
-    for (size_t i = 0; i < n->attributes.count; i++) {
-        const struct onnx_attribute *a = n->attributes.items[i];
-        if (onnx_string_is(&a->name, name))
-            return a;
-    }
-    return NULL;
+    return ONNX_FIND(struct onnx_attribute, a, &n->attributes, onnx_string_is(&a->name, name));
 }
 
 int64_t onnx_node_int(const struct onnx_node *n, const char *name, int64_t standard)

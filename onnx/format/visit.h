@@ -2,6 +2,17 @@
 #pragma once
 #include "onnx/format/model.h"
 
+// The first message x of a list, which has type T, of which it is so; NULL: there is none.
+#define ONNX_FIND(T, x, list, ...)                                                                                     \
+    __extension__({                                                                                                    \
+        const T *x = NULL, *x##_found = NULL;                                                                          \
+        for (size_t x##_i = 0; x##_i < (list)->count && !x##_found; x##_i++) {                                         \
+            x = (list)->items[x##_i];                                                                                  \
+            x##_found = (__VA_ARGS__) ? x : NULL;                                                                      \
+        }                                                                                                              \
+        x##_found;                                                                                                     \
+    })
+
 bool onnx_message_visit(const struct onnx_descriptor *d, void *message, const struct onnx_descriptor *wanted,
                         onnx_visit_fn *visit, void *context);
 bool onnx_string_is(const struct onnx_string *s, const char *text);

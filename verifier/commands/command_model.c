@@ -101,12 +101,7 @@ static bool has_symbol(const struct onnx_value_info *input, const char *spec)
 static bool knows_name(const struct subject *s, const char *spec)
 {
     const struct onnx_list *inputs = &s->file.model->graph->inputs;
-    for (size_t i = 0; i < inputs->count; i++) {
-        const struct onnx_value_info *input = inputs->items[i];
-        if (is_named(&input->name, spec) || has_symbol(input, spec))
-            return true;
-    }
-    return false;
+    return ONNX_FIND(struct onnx_value_info, i, inputs, is_named(&i->name, spec) || has_symbol(i, spec));
 }
 
 // The models' inputs may have different names: a shape is for those models that know its name.

@@ -168,13 +168,12 @@ static bool write_smt2_of(struct rules_run *run, struct theory *theory, const st
 
 static bool write_smt2(struct rules_run *run, struct error *error)
 {
-    bool is_written = true;
     if (!run->options->smt2 || !run->options->z3)
         return true;
     struct theory *theory = theory_make(&run->axioms, (unsigned)run->options->steps);
-    for (size_t i = 0; i < run->set->rules.count && is_written; i++)
-        if (rule_report_is_derived(&run->reports[i]))
-            is_written = write_smt2_of(run, theory, &run->reports[i], error);
+    bool is_written =
+        ALL(size_t, i, run->set->rules.count,
+            !rule_report_is_derived(&run->reports[i]) || write_smt2_of(run, theory, &run->reports[i], error));
     theory_free(theory);
     return is_written;
 }

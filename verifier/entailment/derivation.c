@@ -94,8 +94,7 @@ static void visit(struct search *s, logic_term term, uint32_t from, const char *
     if (s->has_met || s->visited.count >= s->limit || find_visited(s, term, side) != TABLE_NONE ||
         size_of(s->l, term) > LARGEST_TERM)
         return;
-    struct visited v = {term, from, property, side};
-    vec_push(&s->visited, v);
+    vec_push(&s->visited, ((struct visited){term, from, property, side}));
     uint32_t here = (uint32_t)s->visited.count - 1, other = find_visited(s, term, !side);
     table_insert(&s->by_term, hash_of(term, side), here);
     if (other != TABLE_NONE) {
@@ -160,8 +159,7 @@ static void add_chain(struct search *s, struct derivation *d)
         vec_push(&first_half, v);
     while (first_half.count) {
         const struct visited *v = &s->visited.items[vec_pop(&first_half)];
-        struct derivation_step step = {v->term, v->property};
-        vec_push(&d->steps, step);
+        vec_push(&d->steps, ((struct derivation_step){v->term, v->property}));
     }
     for (uint32_t v = s->meeting[1]; s->visited.items[v].from != UINT32_MAX; v = s->visited.items[v].from) {
         struct derivation_step step = {s->visited.items[s->visited.items[v].from].term, s->visited.items[v].property};

@@ -14,22 +14,16 @@ static bool reads_windows(const struct operator* op)
 #define NO_NODE UINT32_MAX
 static uint32_t find_open_window(const struct equation *eq, const struct known_ranks *ranks)
 {
-    for (uint32_t n = 0; n < eq->pattern->nodes.count; n++) {
-        const struct pattern_node *node = &eq->pattern->nodes.items[n];
-        if (reads_windows(node->op) && known_rank(ranks, node->inputs[0]) == RANK_OPEN)
-            return n;
-    }
-    return NO_NODE;
+    const struct pattern_node *open =
+        vec_find(&eq->pattern->nodes, node, reads_windows(node->op) && known_rank(ranks, node->inputs[0]) == RANK_OPEN);
+    return open ? (uint32_t)(open - eq->pattern->nodes.items) : NO_NODE;
 }
 
 static bool has_window_of_rank(const struct equation *eq, node_set nodes, const struct known_ranks *ranks, int rank)
 {
-    for (uint32_t n = 0; n < eq->pattern->nodes.count; n++) {
-        const struct pattern_node *node = &eq->pattern->nodes.items[n];
-        if ((nodes >> n & 1) && reads_windows(node->op) && known_rank(ranks, node->inputs[0]) == rank)
-            return true;
-    }
-    return false;
+    const struct pattern_node *all = eq->pattern->nodes.items;
+    return ANY(uint32_t, n, eq->pattern->nodes.count,
+               (nodes >> n & 1) && reads_windows(all[n].op) && known_rank(ranks, all[n].inputs[0]) == rank);
 }
 
 // Rules are matched where windows run along few axes: where both sides have windows on images of this rank.
@@ -94,13 +88,9 @@ static void rank_variables(const struct equation *eq, uint32_t window, int rank,
 // Is a list of some window left out? Ranks say nothing else of the variables of an axiom.
 static bool leaves_lists_out(const struct equation *eq)
 {
-    for (size_t n = 0; n < eq->pattern->nodes.count; n++) {
-        const struct pattern_node *node = &eq->pattern->nodes.items[n];
-        for (int i = 0; i < operator_n_attributes(node->op); i++)
-            if (attribute_roles[node->op->attributes[i].role].is_of_window && node->attributes[i].count == 0)
-                return true;
-    }
-    return false;
+    return vec_find(&eq->pattern->nodes, node,
+                    ANY(int, i, operator_n_attributes(node->op),
+                        attribute_roles[node->op->attributes[i].role].is_of_window && node->attributes[i].count == 0));
 }
 
 bool obligations_of_axiom(struct logic *l, const struct equation *eq, struct sentence_list *list)

@@ -340,8 +340,7 @@ static logic_term translate_tensor(struct translation *tr, term_id term)
 
 static void assume_equal(struct sentence *s, logic_term left, logic_term right)
 {
-    struct logic_equality equality = {left, right};
-    vec_push(&s->equalities, equality);
+    vec_push(&s->equalities, ((struct logic_equality){left, right}));
 }
 
 // How many entries a list of a window has; 0: it is none of one, or nothing says.

@@ -180,10 +180,8 @@ static bool prove_obligation(struct theory *t, const struct sentence *s, const s
 
 static bool prove_obligations(struct theory *t, const struct names *without, struct entailment *e)
 {
-    bool are_proved = true;
     e->obligations = (uint32_t)t->obligations.items.count;
-    return are_proved &&
-           ALL(size_t, i, t->obligations.items.count, prove_obligation(t, &t->obligations.items.items[i], without, e));
+    return ALL(size_t, i, t->obligations.items.count, prove_obligation(t, &t->obligations.items.items[i], without, e));
 }
 
 // Ranks are told where the equation does not follow without.
@@ -240,24 +238,21 @@ static bool makes_twins_equal(struct theory *t, const struct relevance *reach, c
 static bool sentence_contradicts(struct theory *t, const struct sentence *axiom, struct entailment *ret_core)
 {
     struct relevance reach;
-    bool contradicts = false;
     relevance_init(&reach, &t->logic);
     relevance_add_sentence(&reach, axiom);
     relevance_close(&reach, &t->axioms->sentences, t->axioms->triggers.items);
-    for (uint32_t v = 0; v < axiom->n_variables && !contradicts; v++)
-        contradicts = axiom->variables[v] == SORT_TENSOR && makes_twins_equal(t, &reach, axiom, v, ret_core);
+    bool contradicts = ANY(uint32_t, v, axiom->n_variables,
+                           axiom->variables[v] == SORT_TENSOR && makes_twins_equal(t, &reach, axiom, v, ret_core));
     relevance_free(&reach);
     return contradicts;
 }
 
 bool theory_contradicts(struct theory *t, const char *name, struct entailment *ret_core)
 {
-    bool contradicts = false;
     *ret_core = (struct entailment){0};
     forget(t);
-    for (size_t i = 0; i < t->axioms->sentences.items.count && !contradicts; i++)
-        if (strcmp(t->axioms->sentences.items.items[i].name, name) == 0)
-            contradicts = sentence_contradicts(t, &t->axioms->sentences.items.items[i], ret_core);
+    bool contradicts = vec_find(&t->axioms->sentences.items, axiom,
+                                strcmp(axiom->name, name) == 0 && sentence_contradicts(t, axiom, ret_core));
     finish_uses(t, ret_core);
     return contradicts;
 }

@@ -96,8 +96,7 @@ static Z3_ast term_of_product(struct entails *e, const struct monomial *m)
             return e->products.items[i].term;
     snprintf(name, sizeof name, "m%zu", e->products.count);
     Z3_ast term = Z3_mk_const(e->z3, Z3_mk_string_symbol(e->z3, name), Z3_mk_int_sort(e->z3));
-    struct entails_product item = {product, term};
-    vec_push(&e->products, item);
+    vec_push(&e->products, ((struct entails_product){product, term}));
     bool is_known = true;
     for (uint32_t i = 0; i < m->n; i++) {
         is_known = is_known && e->polys->atoms.items[m->atoms[i]].least >= 0;

@@ -27,11 +27,9 @@ static void add_group(struct groups *g, const struct group *group)
 static void add_equality(struct groups *g, const struct attribute_term *x, const struct attribute_term *y)
 {
     struct group equal = {1, {condition_equal(x, y)}};
-    for (uint32_t i = 0; i < g->count; i++)
-        if (attribute_term_equal(g->items[i].conditions[0].a, x) &&
-            attribute_term_equal(g->items[i].conditions[0].b, y))
-            return;
-    add_group(g, &equal);
+    if (!FIND(g->items, g->count, known,
+              attribute_term_equal(known->conditions[0].a, x) && attribute_term_equal(known->conditions[0].b, y)))
+        add_group(g, &equal);
 }
 
 static const struct attribute_term *variable_term(const struct groups *g, uint32_t variable)
@@ -97,12 +95,8 @@ static void add_choices(struct groups *g, const struct pattern *p, bool are_of_t
 
 static bool has_choices_in_text(const struct pattern *p)
 {
-    for (uint32_t v = 0; v < p->n_attribute_variables; v++) {
-        const struct attribute *of_v = choice_of_variable(p, v);
-        if (of_v && choice_in_text(p, of_v->choices))
-            return true;
-    }
-    return false;
+    return ANY(uint32_t, v, p->n_attribute_variables,
+               choice_of_variable(p, v) && choice_in_text(p, choice_of_variable(p, v)->choices));
 }
 
 // The kernel that pads on both sides of the axis leave the size of images alone with: of one entry where nothing else

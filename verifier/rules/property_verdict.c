@@ -6,29 +6,28 @@
 #include "verifier/testing/random_trials.h"
 #include <inttypes.h>
 
+static const struct {
+    const char *name, *meaning;
+} standings[PROPERTY_STANDINGS] = {
+    [PROPERTY_PROVED] = {"proved", "It holds for all sizes, and proofs of rules may rest on it."},
+    [PROPERTY_AXIOM] = {"axiom", "No instance differs, and proofs of rules rest on it by the sentence in its text "
+                                 "alone."},
+    [PROPERTY_CHECKED] = {"only checked", "No instance differs, which is no proof: no rule rests on it until it is "
+                                          "proved, or its text says why it is true."},
+    [PROPERTY_REFUTED] = {"refuted", "It is false at the instance that is shown: mend it, or add a condition that "
+                                     "excludes this."},
+    [PROPERTY_NOT_COVERED] = {"not covered", "Nothing was tried, as no instance was found: look for a mistake in its "
+                                             "attributes or conditions, or try larger sizes."},
+};
+
 const char *property_standing_name(enum property_standing standing)
 {
-    static const char *const names[PROPERTY_STANDINGS] = {
-        [PROPERTY_PROVED] = "proved",           [PROPERTY_AXIOM] = "axiom",
-        [PROPERTY_CHECKED] = "only checked",    [PROPERTY_REFUTED] = "refuted",
-        [PROPERTY_NOT_COVERED] = "not covered",
-    };
-    return names[standing];
+    return standings[standing].name;
 }
 
 const char *property_standing_meaning(enum property_standing standing)
 {
-    static const char *const meanings[PROPERTY_STANDINGS] = {
-        [PROPERTY_PROVED] = "It holds for all sizes, and proofs of rules may rest on it.",
-        [PROPERTY_AXIOM] = "No instance differs, and proofs of rules rest on it by the sentence in its text alone.",
-        [PROPERTY_CHECKED] = "No instance differs, which is no proof: no rule rests on it until it is proved, or its "
-                             "text says why it is true.",
-        [PROPERTY_REFUTED] =
-            "It is false at the instance that is shown: mend it, or add a condition that excludes this.",
-        [PROPERTY_NOT_COVERED] = "Nothing was tried, as no instance was found: look for a mistake in its attributes or "
-                                 "conditions, or try larger sizes.",
-    };
-    return meanings[standing];
+    return standings[standing].meaning;
 }
 
 const struct counterexample *property_verdict_counterexample(const struct property_verdict *v)

@@ -169,32 +169,17 @@ static bool factors_equal(struct sums *s, const struct guards *g, const struct f
            ALL(uint32_t, i, x->n_operands, sums_equal(s, g->items, g->n, x->operands[i], y->operands[i]));
 }
 
-static bool all_factors_equal(struct sums *s, const struct guards *g, const struct product *x, const struct product *y)
+// Do the factors of both go together, one with one, as equal ones; or, without guards, as such of one kind and name?
+static bool all_factors_pair(struct sums *s, const struct guards *g, const struct product *x, const struct product *y)
 {
     uint64_t used = 0;
     if (x->n_factors != y->n_factors || x->n_factors > 64)
         return false;
     for (uint32_t i = 0; i < x->n_factors; i++) {
-        uint32_t j = 0;
-        while (j < y->n_factors && ((used >> j & 1) || !factors_equal(s, g, &x->factors[i], &y->factors[j])))
-            j++;
-        if (j == y->n_factors)
-            return false;
-        used |= (uint64_t)1 << j;
-    }
-    return true;
-}
-
-static bool have_alike_factors(const struct product *x, const struct product *y)
-{
-    uint64_t used = 0;
-    if (x->n_factors != y->n_factors || x->n_indices != y->n_indices || x->n_factors > 64 || x->n_indices > 60)
-        return false;
-    for (uint32_t i = 0; i < x->n_factors; i++) {
-        uint32_t j = 0;
-        while (j < y->n_factors && ((used >> j & 1) || x->factors[i].kind != y->factors[j].kind ||
-                                    x->factors[i].name != y->factors[j].name))
-            j++;
+        const struct factor *a = &x->factors[i], *b = y->factors;
+        uint32_t j = FIRST_OF(uint32_t, k, y->n_factors,
+                              !(used >> k & 1) && a->kind == b[k].kind && a->name == b[k].name &&
+                                  (!g || factors_equal(s, g, a, &b[k])));
         if (j == y->n_factors)
             return false;
         used |= (uint64_t)1 << j;
@@ -228,7 +213,7 @@ static bool check_renaming(struct renaming *r, struct matched *ret)
         ret->y_in_indices_of_x.n_indices = r->x->n_indices;
         ret->y_in_indices_of_x.indices = r->x->indices;
         is_right =
-            overlap(r->d, r->x, &ret->y_in_indices_of_x, &g) && all_factors_equal(s, &g, r->x, &ret->y_in_indices_of_x);
+            overlap(r->d, r->x, &ret->y_in_indices_of_x, &g) && all_factors_pair(s, &g, r->x, &ret->y_in_indices_of_x);
     }
     memcpy(r->map, before, r->n_map * sizeof *before);
     return is_right;
@@ -261,7 +246,7 @@ static bool match(struct difference *d, const struct product *x, const struct pr
     r.map = arena_array(d->s->arena, poly, r.n_map + 1);
     for (size_t i = 0; i < r.n_map; i++)
         r.map[i] = NO_POLY;
-    if (!have_alike_factors(x, &fresh))
+    if (x->n_indices != fresh.n_indices || x->n_indices > 60 || !all_factors_pair(NULL, NULL, x, &fresh))
         return false;
     if (x->n_indices == 0)   // there is nothing to rename
         return sums_have_room(d->s) && check_renaming(&r, ret);

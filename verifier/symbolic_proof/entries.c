@@ -267,10 +267,8 @@ static void state_of_power(struct formulas *fs, Z3_ast a, Z3_ast b, Z3_ast resul
 // The argument of the exponential that the term is, or NULL.
 static Z3_ast argument_of_exponential(const struct formulas *fs, Z3_ast a)
 {
-    for (uint32_t i = 0; i < fs->n_calls; i++)
-        if (fs->calls[i].fn == FN_EXP && fs->calls[i].result == a)
-            return fs->calls[i].a;
-    return NULL;
+    const struct call *call = FIND(fs->calls, fs->n_calls, c, c->fn == FN_EXP && c->result == a);
+    return call ? call->a : NULL;
 }
 
 static void state_of_powers(struct formulas *fs, Z3_ast a, Z3_ast b, Z3_ast result)
@@ -559,10 +557,9 @@ static const struct value *value_of_term(const struct formulas *fs, term_id term
 
 static bool is_real_in_all_lanes(const struct reading *r, expr e)
 {
-    for (int l = 1; l < LANES; l++)
-        if (r->fs->family->lanes[l].definitions[r->number].nodes.items[e].real != r->d->nodes.items[e].real)
-            return false;
-    return !isnan(r->d->nodes.items[e].real);
+    double real = r->d->nodes.items[e].real;
+    return !isnan(real) &&
+           ALL(int, l, LANES, r->fs->family->lanes[l].definitions[r->number].nodes.items[e].real == real);
 }
 
 static bool value_of(const struct reading *r, expr e, struct value *ret_value)

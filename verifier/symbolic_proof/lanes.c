@@ -167,12 +167,9 @@ static bool have_one_form(const struct definition *x, const struct definition *y
 bool family_reads_undefined(const struct family *f, uint32_t node)
 {
     const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
-    for (uint32_t i = 0; i < n->n_inputs; i++) {
-        const struct term *t = &f->equation->pattern->terms.items[n->inputs[i]];
-        if (!t->is_variable && is_undefined(f, t->index))
-            return true;
-    }
-    return false;
+    const struct term *terms = f->equation->pattern->terms.items;
+    return ANY(uint32_t, i, n->n_inputs,
+               !terms[n->inputs[i]].is_variable && is_undefined(f, terms[n->inputs[i]].index));
 }
 
 // An equation that is not solved may make it ill-typed at all sizes that are tried; others may solve that one.
@@ -188,21 +185,18 @@ static bool leave_undefined(struct family *f, struct lane *lane, uint32_t node)
     return family_fails(f, "no large sizes at which %s is well-typed: %s", n->op->name, reason);
 }
 
+static bool is_of_an_input(const struct definition *d, enum dtype dtype)
+{
+    return dtype == DTYPE_BOOL || ANY(int, i, d->n_inputs, d->inputs[i].dtype == dtype);
+}
+
 // Values are real numbers: the result has the element type of an input, or truth values.
 static bool converts_nothing(const struct family *f, uint32_t node)
 {
     const struct definition *d = &f->lanes[0].definitions[node];
-    for (int i = 0; d->n_inputs && i < d->n_outputs; i++) {
-        enum dtype dtype = definition_output(d, i)->dtype;
-        bool is_kept = dtype == DTYPE_BOOL || ANY(int, j, d->n_inputs, d->inputs[j].dtype == dtype);
-        if (!is_kept)
-            return false;
-    }
     const struct operator* op = f->equation->pattern->nodes.items[node].op;
-    for (int i = 0; d->n_inputs && i < operator_n_attributes(op); i++)
-        if (op->attributes[i].kind == ATTRIBUTE_DTYPE)
-            return false;
-    return true;
+    return !d->n_inputs || (ALL(int, i, d->n_outputs, is_of_an_input(d, definition_output(d, i)->dtype)) &&
+                            !ANY(int, i, operator_n_attributes(op), op->attributes[i].kind == ATTRIBUTE_DTYPE));
 }
 
 // --- the ends of images ----------------------------------------------------------------------------------------------

@@ -36,11 +36,9 @@ static bool is_rank_of(const struct condition *c, uint32_t variable)
 // The one that a condition says. -1: none does, or none that there is.
 static int rank_by_condition(const struct equation *eq, uint32_t variable)
 {
-    for (uint32_t i = 0; i < eq->n_conditions; i++)
-        if (is_rank_of(&eq->conditions[i], variable) && eq->conditions[i].b->value >= 0 &&
-            eq->conditions[i].b->value <= MAX_RANK)
-            return (int)eq->conditions[i].b->value;
-    return -1;
+    const struct condition *said = FIND(eq->conditions, eq->n_conditions, c,
+                                        is_rank_of(c, variable) && c->b->value >= 0 && c->b->value <= MAX_RANK);
+    return said ? (int)said->b->value : -1;
 }
 
 // `n` reads the tensor; NULL: only its sizes are named.
@@ -55,21 +53,17 @@ static int choose_rank(struct family *f, uint32_t variable, const struct pattern
 
 static enum dtype dtype_by_condition(const struct equation *eq, uint32_t variable)
 {
-    for (uint32_t i = 0; i < eq->n_conditions; i++)
-        if (eq->conditions[i].kind == CONDITION_DTYPE && eq->conditions[i].variable == variable)
-            return eq->conditions[i].dtype;
-    return DTYPE_NONE;
+    const struct condition *said =
+        FIND(eq->conditions, eq->n_conditions, c, c->kind == CONDITION_DTYPE && c->variable == variable);
+    return said ? said->dtype : DTYPE_NONE;
 }
 
 static bool is_read(const struct pattern *p, uint32_t variable)
 {
-    for (uint32_t n = 0; n < p->nodes.count; n++)
-        for (uint32_t i = 0; i < p->nodes.items[n].n_inputs; i++) {
-            const struct term *t = &p->terms.items[p->nodes.items[n].inputs[i]];
-            if (t->is_variable && t->index == variable)
-                return true;
-        }
-    return false;
+    const struct term *terms = p->terms.items;
+    return vec_find(
+        &p->nodes, n,
+        ANY(uint32_t, i, n->n_inputs, terms[n->inputs[i]].is_variable && terms[n->inputs[i]].index == variable));
 }
 
 // Element types: one of each class that operators tell apart, and another one of floating-point numbers, as constants
@@ -150,14 +144,12 @@ static bool is_in_condition(const struct equation *eq, uint32_t variable)
 // The number of entries that a condition says; 0: none does.
 static uint32_t length_by_condition(const struct equation *eq, uint32_t variable)
 {
-    for (uint32_t i = 0; i < eq->n_conditions; i++) {
-        const struct condition *c = &eq->conditions[i];
-        if (c->kind == CONDITION_EQUAL && c->a->kind == TERM_LENGTH && c->a->operands[0]->kind == TERM_VARIABLE &&
-            c->a->operands[0]->value == variable && c->b->kind == TERM_INTEGER && c->b->value > 0 &&
-            c->b->value <= MAX_OUTPUTS)
-            return (uint32_t)c->b->value;
-    }
-    return 0;
+    const struct condition *said =
+        FIND(eq->conditions, eq->n_conditions, c,
+             c->kind == CONDITION_EQUAL && c->a->kind == TERM_LENGTH && c->a->operands[0]->kind == TERM_VARIABLE &&
+                 c->a->operands[0]->value == variable && c->b->kind == TERM_INTEGER && c->b->value > 0 &&
+                 c->b->value <= MAX_OUTPUTS);
+    return said ? (uint32_t)said->b->value : 0;
 }
 
 // How many outputs of cuts by the variable are read, or 0 where it is anything but a whole attribute.

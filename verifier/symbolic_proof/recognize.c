@@ -14,13 +14,9 @@ static void add_known(struct family *f, struct known_integers *known, poly value
     int64_t number;
     if (value == NO_POLY || poly_is_const(f->polys, value, &number))
         return;
-    for (size_t i = 0; i < known->items.count; i++)
-        if (known->items.items[i].value == value)
-            return;
-    for (int l = 0; l < LANES; l++)
-        if (!poly_evaluate(f->polys, value, f->lanes[l].values, &item.lanes[l]))
-            return;
-    vec_push(&known->items, item);
+    if (!vec_find(&known->items, k, k->value == value) &&
+        ALL(int, l, LANES, poly_evaluate(f->polys, value, f->lanes[l].values, &item.lanes[l])))
+        vec_push(&known->items, item);
 }
 
 static void add_symbols(struct family *f, struct known_integers *known, poly value)
@@ -102,10 +98,7 @@ void known_integers_free(struct known_integers *known)
 
 static bool is_constant(const int64_t *lanes)
 {
-    for (int l = 1; l < LANES; l++)
-        if (lanes[l] != lanes[0])
-            return false;
-    return true;
+    return ALL(int, l, LANES, lanes[l] == lanes[0]);
 }
 
 #define LARGEST_FACTOR 64

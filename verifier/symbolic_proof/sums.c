@@ -349,12 +349,9 @@ bool product_at_place(struct sums *s, const struct product *t, atom index, int64
 {
     *ret_product = *t;
     replace_index(s, ret_product, index, poly_const(s->polys, place));
-    for (uint32_t i = 0; i < ret_product->n_guards; i++) {
-        int64_t number;
-        if (poly_is_const(s->polys, ret_product->guards[i], &number) && number < 0)
-            return false;
-    }
-    return true;
+    int64_t number;
+    return !ANY(uint32_t, i, ret_product->n_guards,
+                poly_is_const(s->polys, ret_product->guards[i], &number) && number < 0);
 }
 
 const struct sum *sum_over(struct sums *s, const struct sum *a, atom index, uint32_t n_guards, const poly *guards)

@@ -111,13 +111,11 @@ static void print_family(struct text *out, const struct family *f)
 
 static bool all_follow(struct entails *e, struct family *f)
 {
-    bool follow = true;
     const poly *known = f->symbols.not_negative.items;
     uint32_t n_known = (uint32_t)f->symbols.not_negative.count;
-    for (size_t i = 0; i < f->asked.zero.count && follow; i++)
-        follow = entails_equal(e, known, n_known, f->asked.zero.items[i], POLY_ZERO);
-    for (size_t i = 0; i < f->asked.not_negative.count && follow; i++)
-        follow = entails(e, known, n_known, f->asked.not_negative.items[i]);
+    bool follow =
+        ALL(size_t, i, f->asked.zero.count, entails_equal(e, known, n_known, f->asked.zero.items[i], POLY_ZERO)) &&
+        ALL(size_t, i, f->asked.not_negative.count, entails(e, known, n_known, f->asked.not_negative.items[i]));
     return (follow && !f->polys->has_failed) || family_fails(f, "one side alone may be well-typed");
 }
 
@@ -226,14 +224,10 @@ static bool are_typed_together(struct symbolic_prover *prover, const struct equa
 // The assumption on definitions (A1) is not so of an operator that was seen to be another function elsewhere.
 static bool are_forms_lasting(const struct equation *eq, struct text *ret_why)
 {
-    for (uint32_t n = 0; n < eq->pattern->nodes.count; n++) {
-        const struct operator* op = eq->pattern->nodes.items[n].op;
-        if (operator_has(op, TRAIT_CHANGES_FORM)) {
-            text_printf(ret_why, "%s has not one form at all ranks and sizes", op->name);
-            return false;
-        }
-    }
-    return true;
+    const struct pattern_node *node = vec_find(&eq->pattern->nodes, n, operator_has(n->op, TRAIT_CHANGES_FORM));
+    if (node)
+        text_printf(ret_why, "%s has not one form at all ranks and sizes", node->op->name);
+    return !node;
 }
 
 void symbolic_prove(struct symbolic_prover *prover, const struct equation *eq, struct symbolic_proof *ret_proof)

@@ -162,15 +162,10 @@ static bool wants_steps(struct family *f, const struct operator* op)
 
 bool family_has_empty_windows(struct family *f)
 {
-    for (uint32_t n = 0; n < f->equation->pattern->nodes.count; n++) {
-        const struct operator* op = f->equation->pattern->nodes.items[n].op;
-        const struct definition *d = &f->lanes[0].definitions[n];
-        for (size_t e = 0; e < d->nodes.count; e++)
-            if (d->nodes.items[e].kind == EXPR_READ && d->nodes.items[e].b == OUTSIDE_LOWEST &&
-                !(wants_pads(f, op) && wants_steps(f, op)))
-                return true;
-    }
-    return false;
+    const struct pattern_node *nodes = f->equation->pattern->nodes.items;
+    return ANY(uint32_t, n, f->equation->pattern->nodes.count,
+               vec_find(&f->lanes[0].definitions[n].nodes, e, e->kind == EXPR_READ && e->b == OUTSIDE_LOWEST) &&
+                   !(wants_pads(f, nodes[n].op) && wants_steps(f, nodes[n].op)));
 }
 
 // Windows that fit, and, where an operator wants each of them to meet the image, pads of less than the window and steps

@@ -9,12 +9,12 @@
 
 static bool says_other_type(const struct pattern_node *node)
 {
-    for (int i = 0; i < operator_n_attributes(node->op); i++)
-        for (uint32_t j = 0; node->op->attributes[i].kind == ATTRIBUTE_DTYPE && j < node->attributes[i].count; j++)
-            if (node->n_inputs || node->attributes[i].terms[j]->kind != TERM_INTEGER ||
-                !dtype_is_float((enum dtype)node->attributes[i].terms[j]->value))
-                return true;
-    return false;
+    const struct attribute_pattern *a = node->attributes;
+    return ANY(int, i, operator_n_attributes(node->op),
+               node->op->attributes[i].kind == ATTRIBUTE_DTYPE &&
+                   ANY(uint32_t, j, a[i].count,
+                       node->n_inputs || a[i].terms[j]->kind != TERM_INTEGER ||
+                           !dtype_is_float((enum dtype)a[i].terms[j]->value)));
 }
 
 // Are the entries that it gives floating-point numbers of the type of those that it takes?
@@ -58,30 +58,22 @@ static bool names_infinity(const struct attribute *attribute, const struct attri
 
 bool text_is_of_real_numbers(const struct equation *eq)
 {
-    for (uint32_t i = 0; i < eq->n_conditions; i++)
-        if (eq->conditions[i].kind == CONDITION_DTYPE && !dtype_is_float(eq->conditions[i].dtype))
-            return false;
-    for (size_t n = 0; n < eq->pattern->nodes.count; n++) {
-        const struct pattern_node *node = &eq->pattern->nodes.items[n];
-        if (operator_has(node->op, TRAIT_ASKS_NUMBER) || !keeps_floats(node))
-            return false;
-        for (int i = 0; i < operator_n_attributes(node->op); i++)
-            if (names_infinity(&node->op->attributes[i], &node->attributes[i]))
-                return false;
-    }
-    return true;
+    return !FIND(eq->conditions, eq->n_conditions, c, c->kind == CONDITION_DTYPE && !dtype_is_float(c->dtype)) &&
+           !vec_find(&eq->pattern->nodes, node,
+                     operator_has(node->op, TRAIT_ASKS_NUMBER) || !keeps_floats(node) ||
+                         ANY(int, i, operator_n_attributes(node->op),
+                             names_infinity(&node->op->attributes[i], &node->attributes[i])));
 }
 
 // --- domains ---------------------------------------------------------------------------------------------------------
 
 static bool has_positive_reals(const struct pattern_node *node)
 {
-    for (int i = 0; i < operator_n_attributes(node->op); i++)
-        for (uint32_t j = 0; node->op->attributes[i].kind == ATTRIBUTE_REAL && j < node->attributes[i].count; j++)
-            if (node->attributes[i].terms[j]->kind != TERM_INTEGER ||
-                !(real_from_bits(node->attributes[i].terms[j]->value) > 0))
-                return false;
-    return true;
+    const struct attribute_pattern *a = node->attributes;
+    return ALL(int, i, operator_n_attributes(node->op),
+               node->op->attributes[i].kind != ATTRIBUTE_REAL ||
+                   ALL(uint32_t, j, a[i].count,
+                       a[i].terms[j]->kind == TERM_INTEGER && real_from_bits(a[i].terms[j]->value) > 0));
 }
 
 bool text_is_defined_everywhere(const struct equation *eq)

@@ -147,10 +147,8 @@ static void keep_node(struct exporter *x, node_id n, uint32_t index, uint32_t ou
 static tensor_id wanted_output(const struct exporter *x, node_id n)
 {
     const struct node *node = &x->graph->nodes.items[n];
-    for (uint32_t i = 0; i < node->n_outputs; i++)
-        if (x->wanted.tensors[node->first_output + i])
-            return node->first_output + i;
-    return NO_TENSOR;
+    uint32_t output = FIRST_OF(uint32_t, i, node->n_outputs, x->wanted.tensors[node->first_output + i]);
+    return output < node->n_outputs ? node->first_output + output : NO_TENSOR;
 }
 
 // Outputs of one application that came from different ONNX nodes cannot be restored by one of them.

@@ -105,12 +105,9 @@ static const char *emit_size(struct exporter *x, int64_t size)
 
 static const char *find_made(const struct exporter *x, uint32_t count, const int64_t *sizes)
 {
-    for (size_t i = 0; i < x->sizes.count; i++) {
-        const struct made_size *m = &x->sizes.items[i];
-        if (m->count == count && memcmp(m->sizes, sizes, count * sizeof *sizes) == 0)
-            return m->name;
-    }
-    return NULL;
+    const struct made_size *made =
+        vec_find(&x->sizes, m, m->count == count && memcmp(m->sizes, sizes, count * sizeof *sizes) == 0);
+    return made ? made->name : NULL;
 }
 
 static const char *remember_made(struct exporter *x, uint32_t count, const int64_t *sizes, const char *name)

@@ -68,10 +68,7 @@ static bool is_input_kept(struct reading *r, const struct onnx_value_info *old, 
 
 static const struct onnx_value_info *declared_input(const struct onnx_graph *g, const char *name)
 {
-    for (size_t i = 0; i < g->inputs.count; i++)
-        if (onnx_string_is(&((const struct onnx_value_info *)g->inputs.items[i])->name, name))
-            return g->inputs.items[i];
-    return NULL;
+    return ONNX_FIND(struct onnx_value_info, i, &g->inputs, onnx_string_is(&i->name, name));
 }
 
 static bool are_inputs_kept(struct reading *r)

@@ -126,10 +126,8 @@ static tensor_id activate_sum(const struct recurrence *r, const struct chosen_fu
 
 static const struct activation_function *find_function(const struct onnx_bytes *given, const char *standard)
 {
-    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
-        if (given ? onnx_bytes_are(given, functions[i].name) : strcmp(standard, functions[i].name) == 0)
-            return &functions[i];
-    return NULL;
+    return FIND(functions, sizeof functions / sizeof *functions, f,
+                given ? onnx_bytes_are(given, f->name) : strcmp(standard, f->name) == 0);
 }
 
 static bool next_of(struct conversion *c, const struct onnx_attribute *list, size_t *at, double *ret_value)

@@ -4,20 +4,15 @@
 bool read_axes(struct conversion *c, int rank, struct axes *ret_axes)
 {
     const int64_t *items;
-    uint32_t count;
-    bool is_reduced[MAX_RANK] = {0};
+    uint32_t count, reduced;
     *ret_axes = (struct axes){0};
     if (!list_of(c, "axes", 1, &items, &count))
         return false;
     ret_axes->is_nothing = count == 0 && int_attribute(c, "noop_with_empty_axes", 0);
-    for (uint32_t i = 0; i < count; i++) {
-        int axis;
-        if (!normalize_axis(c, items[i], rank, &axis))
-            return false;
-        is_reduced[axis] = true;
-    }
+    if (!set_of_axes(c, count, items, rank, &reduced))
+        return false;
     for (int i = 0; i < rank; i++)
-        if (count == 0 || is_reduced[i])
+        if (count == 0 || reduced >> i & 1)
             ret_axes->axis[ret_axes->count++] = i;
     return true;
 }

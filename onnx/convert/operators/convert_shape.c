@@ -106,8 +106,7 @@ bool convert_flatten(struct conversion *c)
 bool convert_squeeze(struct conversion *c)
 {
     const int64_t *items;
-    uint32_t count;
-    bool is_dropped[MAX_RANK] = {0};
+    uint32_t count, dropped;
     int64_t dim[MAX_RANK];
     int rank = 0;
     if (!list_of(c, "axes", 1, &items, &count))
@@ -115,16 +114,12 @@ bool convert_squeeze(struct conversion *c)
     if (items && count == 0)
         return cannot(c, "its list of axes is empty: to the standard none, to runtimes all");
     struct type x = *type_of(c, input_of(c, 0));
-    for (uint32_t i = 0; i < count; i++) {
-        int axis;
-        if (!normalize_axis(c, items[i], x.rank, &axis))
-            return false;
-        is_dropped[axis] = true;
-    }
+    if (!set_of_axes(c, count, items, x.rank, &dropped))
+        return false;
     for (int i = 0; i < x.rank; i++) {
         if (!items && axis_varies(c, input_of(c, 0), i))
             return cannot(c, "it drops an axis of any size where that is one");
-        bool drops = items ? is_dropped[i] : x.dim[i] == 1;
+        bool drops = items ? (dropped >> i & 1) : x.dim[i] == 1;
         if (drops && x.dim[i] != 1)
             return cannot(c, "it drops an axis of size %lld", (long long)x.dim[i]);
         if (!drops)
@@ -136,8 +131,7 @@ bool convert_squeeze(struct conversion *c)
 bool convert_unsqueeze(struct conversion *c)
 {
     const int64_t *items;
-    uint32_t count;
-    bool is_new[MAX_RANK] = {0};
+    uint32_t count, new;
     int64_t dim[MAX_RANK];
     if (!list_of(c, "axes", 1, &items, &count))
         return false;
@@ -145,14 +139,10 @@ bool convert_unsqueeze(struct conversion *c)
     int rank = x.rank + (int)count, next = 0;
     if (rank > MAX_RANK)
         return cannot(c, "it makes a tensor of rank %d", rank);
-    for (uint32_t i = 0; i < count; i++) {
-        int axis;
-        if (!normalize_axis(c, items[i], rank, &axis) || is_new[axis])
-            return cannot(c, "it adds an axis twice");
-        is_new[axis] = true;
-    }
+    if (!set_of_axes(c, count, items, rank, &new) || (uint32_t)__builtin_popcount(new) != count)
+        return cannot(c, "it adds an axis twice");
     for (int i = 0; i < rank; i++)
-        dim[i] = is_new[i] ? 1 : x.dim[next++];
+        dim[i] = (new >> i & 1) ? 1 : x.dim[next++];
     return give_reshaped(c, input_of(c, 0), rank, dim);
 }
 
