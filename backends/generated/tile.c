@@ -70,7 +70,9 @@ struct tile_shape tile_shape_of(const struct tile_definition *d, const struct ti
     if (!k.is_lanewise)
         k.source_group = has_blocks ? k.channel_blocks * d->source.block : d->channels * d->source.lane;
     k.is_short = !k.is_lanewise && k.results < group;
-    k.has_pairs = k.is_short && 2 * (group - k.results) == d->lanes && k.channels % 2 == 0 && d->source.lane == 1;
+    k.stored = !k.is_lanewise && k.results < d->lanes ? k.results : d->lanes;
+    k.has_pairs = k.is_short && s->vectors > 1 && 2 * (group - k.results) == d->lanes && k.channels % 2 == 0 &&
+                  d->source.lane == 1;
     return k;
 }
 
@@ -123,8 +125,8 @@ bool tile_suits(const struct tile_definition *d, const struct tile_schedule *s)
         return false;
     if (s->terms && (!tile_has_long_sums(d) || k.has_pairs || s->terms > TILE_TERMS_AT_ONCE))
         return false;
-    return k.results >= d->lanes && k.results > (int64_t)(s->vectors - 1) * d->lanes &&
-           (!k.is_lanewise || s->vectors == 1) && d->target.lane == 1 && suits_image(d->lanes, &d->source, channels) &&
+    return k.results > (int64_t)(s->vectors - 1) * d->lanes && (!k.is_lanewise || s->vectors == 1) &&
+           d->target.lane == 1 && suits_image(d->lanes, &d->source, channels) &&
            suits_image(d->lanes, &d->target, k.results) && tile_list_kinds(d, &k);
 }
 

@@ -9,7 +9,8 @@
 // A row of results is cut into tiles of nearly equal width. Tiles at its edges have code of their own, without the
 // terms that lie outside; above and below the image rows of the window are left out. Where channels do not fill
 // vectors, the last vector overlaps with the one before. If by half, it sums the terms of two channels at once, each in
-// one of two neighbouring lanes, where they stand side by side.
+// one of two neighbouring lanes, where they stand side by side. Of results that do not fill one vector only so many
+// lanes are stored.
 //
 // NaN and infinities: as in sums of all terms within the image.
 #pragma once
@@ -82,6 +83,7 @@ struct tile_shape {
     int64_t source_group;   // from one group of channels of the source to the next
     bool is_lanewise;
     bool is_short;    // groups have fewer results than their vectors have lanes
+    int64_t stored;   // lanes of a vector: all, or a group's results where these do not fill one
     bool has_pairs;   // of channels, in the last vector of a short group
     int n_kinds;
     struct tile_kind kinds[TILE_MOST_KINDS];

@@ -42,6 +42,8 @@ static float weight_of_lane(const struct tile_definition *d, const struct tile_s
                             const float *weights, const int64_t stride[4], int64_t channel, int64_t lane)
 {
     int64_t first = (int64_t)(s->vectors - 1) * d->lanes;
+    if (k->stored < d->lanes)
+        return lane < k->stored ? weights[lane * stride[0] + channel * stride[1]] : 0;
     if (k->has_pairs && lane >= first) {
         if (channel % 2)
             return 0;

@@ -223,10 +223,19 @@ static void print_lanewise_row(const struct tile_printing *p, const struct tile_
 
 void tile_find_place(const struct tile_printing *p, int vector, const char *block, char ret_place[PLACE_SIZE])
 {
-    if (p->k.is_short && vector + 1 == p->s->vectors)
+    if (p->k.is_short && vector + 1 == p->s->vectors && p->k.stored == p->d->lanes)
         snprintf(ret_place, PLACE_SIZE, " + %lld", as_long(p->k.results - p->d->lanes));
     else
         snprintf(ret_place, PLACE_SIZE, " + %d * %s", vector, block);
+}
+
+void tile_print_load(struct text *text, const struct tile_definition *d, int operand, int lanes, const char *place)
+{
+    if (lanes < d->lanes)
+        text_printf(text, "({ V some = {0}; __builtin_memcpy(&some, o%d, %zu); some; })", operand,
+                    (size_t)lanes * sizeof(float));
+    else
+        text_printf(text, "NAMED(load)(o%d%s)", operand, place);
 }
 
 // Sums of pairs begin with it in one of their two lanes.
@@ -241,7 +250,9 @@ static void print_beginning(const struct tile_printing *p, int q)
     snprintf(block, sizeof block, "n[%d]", tile_number_of_operand(p->bias) + 1);
     tile_find_place(p, q, block, place);
     if (!p->k.has_pairs || q + 1 < p->s->vectors) {
-        text_printf(p->text, "const V begin%d = NAMED(load)(o%d%s);\n", q, p->bias, place);
+        text_printf(p->text, "const V begin%d = ", q);
+        tile_print_load(p->text, p->d, p->bias, (int)p->k.stored, place);
+        text_add(p->text, ";\n");
         return;
     }
     text_printf(p->text, "const V begin%d = __builtin_shufflevector(NAMED(load)(o%d%s), (V){0}", q, p->bias, place);

@@ -21,10 +21,14 @@ static void print_distances(const struct tile_printing *p)
                     tile_number_of_operand(i) + 3);
 }
 
-void tile_print_operand(struct text *text, const struct tile_definition *d, int operand, const char *place)
+void tile_print_operand(struct text *text, const struct tile_definition *d, int operand, int lanes, const char *place)
 {
-    text_printf(text, d->epilogue.operands[operand].lane ? "V x%d = NAMED(load)(o%d%s);\n" : "V x%d = ALL(*(o%d%s));\n",
-                operand, operand, place);
+    text_printf(text, "V x%d = ", operand);
+    if (d->epilogue.operands[operand].lane)
+        tile_print_load(text, d, operand, lanes, place);
+    else
+        text_printf(text, "ALL(*(o%d%s))", operand, place);
+    text_add(text, ";\n");
 }
 
 void tile_print_value(struct text *text, const struct tile_definition *d, const char *sum,
@@ -47,12 +51,15 @@ static void print_result(const struct tile_printing *p, int pixel, int vector)
         }
         snprintf(block, sizeof block, "o%d_block", i);
         tile_find_place(p, vector, block, place);
-        tile_print_operand(p->text, p->d, i, p->d->epilogue.operands[i].block && vector ? place : "");
+        tile_print_operand(p->text, p->d, i, (int)p->k.stored, p->d->epilogue.operands[i].block && vector ? place : "");
     }
     snprintf(sum, sizeof sum, "a%d_%d", pixel, vector);
     tile_print_value(p->text, p->d, sum, value);
     tile_find_place(p, vector, "y_block", place);
-    text_printf(p->text, "NAMED(store)(y%s, %s);\n}\n", place, value);
+    if (p->k.stored < p->d->lanes)
+        text_printf(p->text, "__builtin_memcpy(y, &%s, %zu);\n}\n", value, (size_t)p->k.stored * sizeof(float));
+    else
+        text_printf(p->text, "NAMED(store)(y%s, %s);\n}\n", place, value);
 }
 
 static void print_next_pixel(const struct tile_printing *p)

@@ -12,8 +12,8 @@ void tile_print(struct text *text, const struct tile_definition *d, const struct
 void tile_print_names(struct text *text, int lanes);
 void tile_print_row(struct text *text, const char *prefix, const struct tile_definition *d,
                     const struct tile_schedule *s);
-// Values in a text where o1, o2, ... are addresses: of an operand, "V x1 = ...", `place` behind its address; and the
-// stored one, of a sum and the operands, with its name.
-void tile_print_operand(struct text *text, const struct tile_definition *d, int operand, const char *place);
+// Values in a text where o1, o2, ... are addresses: of an operand, "V x1 = ...", `place` behind its address, or its
+// first lanes alone; and the stored one, of a sum and the operands, with its name.
+void tile_print_operand(struct text *text, const struct tile_definition *d, int operand, int lanes, const char *place);
 void tile_print_value(struct text *text, const struct tile_definition *d, const char *sum,
                       char ret_name[VALUE_NAME_SIZE]);

@@ -348,7 +348,7 @@ static void print_operands(struct text *t, const struct tile_definition *d, bool
             continue;
         snprintf(place, sizeof place,
                  are_of_pixels ? " + h * o%d_half + i * o%d_row + j * o%d_pixel" : " + h * o%d_half", i, i, i);
-        tile_print_operand(t, d, i, place);
+        tile_print_operand(t, d, i, d->lanes, place);
     }
 }
 

@@ -443,6 +443,41 @@ TEST(halves_are_summed_by_pairs)
     on_machines_here(sum_halves);
 }
 
+// Results that do not fill a vector: so many are stored, and of what is added as many are read.
+static int store_few(struct programs *service, const struct machine *m, int k)
+{
+    struct random random = random_seed(14);
+    for (int n = 1; n < m->lanes; n++) {
+        int64_t size = n % 2 ? 3 : 1;
+        struct trial t = {.from = (enum layout_of_image)(n % 3),
+                          .to = LAST,
+                          .parts = 2,
+                          .misplaced = n,
+                          .s = {4, 1, 3},
+                          .has = {.adds_bias = true, .adds_residual = n % 4 < 2, .has_relu = n % 4 == 2},
+                          .d = {.lanes = m->lanes,
+                                .registers = m->registers,
+                                .images = 2,
+                                .groups = 1 + n % 2,
+                                .channels = n % 3 == BLOCKS ? m->lanes : m->lanes + n,
+                                .results = n,
+                                .height = 5,
+                                .width = 7,
+                                .result_height = 5,
+                                .result_width = 7,
+                                .window = {{size, size}, {1, 1}, {1, 1}, {size / 2, size / 2}}}};
+        complete(&t);
+        assert_true(suits(&t));
+        check_trial(service, &t, n % 5 ? 0 : INFINITY, &random);
+    }
+    return m->lanes - 1;
+}
+
+TEST(few_results_are_stored_alone)
+{
+    on_machines_here(store_few);
+}
+
 // In one chain as many equal terms lose 5e-5 of their sum.
 static int sum_many_terms(struct programs *service, const struct machine *m, int k)
 {

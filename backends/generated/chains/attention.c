@@ -41,7 +41,7 @@ static bool complete_tile(struct tile_definition *d, struct tile_schedule *s, in
         d->window.pad[i] = 0;
     }
     *s = (struct tile_schedule){(d->registers - SPARE_REGISTERS) / q, q, 1};
-    return tile_suits(d, s) && (!d->epilogue.loop || tile_takes_epilogue(d));
+    return d->results >= d->lanes && tile_suits(d, s) && (!d->epilogue.loop || tile_takes_epilogue(d));
 }
 
 bool attention_complete(struct attention_definition *d)
