@@ -31,7 +31,7 @@ static bool check_numbers(const struct definition *d, const struct operator* op,
 }
 
 // One body for both domains: load the inputs, evaluate, store the outputs.
-#define DEFINE_RUN(name, SCALAR, domain, names)                                                                        \
+#define DEFINE_RUN(name, SCALAR, domain, suffix)                                                                       \
     static bool name(const struct definition *d, const struct tensor_value *inputs, struct tensor_value *outputs,      \
                      struct arena *scratch)                                                                            \
     {                                                                                                                  \
@@ -40,7 +40,7 @@ static bool check_numbers(const struct definition *d, const struct operator* op,
         for (int i = 0; i < d->n_inputs; i++) {                                                                        \
             int64_t count = type_elements(&inputs[i].type);                                                            \
             SCALAR *loaded = arena_alloc(scratch, mem_product((size_t)count, sizeof *loaded), 64);                     \
-            elements_to_##names(inputs[i].type.dtype, inputs[i].data, (size_t)count, loaded);                          \
+            elements_to_##suffix(inputs[i].type.dtype, inputs[i].data, (size_t)count, loaded);                         \
             in[i] = loaded;                                                                                            \
         }                                                                                                              \
         for (int i = 0; i < d->n_outputs; i++)                                                                         \
@@ -48,8 +48,8 @@ static bool check_numbers(const struct definition *d, const struct operator* op,
         if (!evaluate_##domain##_or_stop(d, in, out, scratch))                                                         \
             return false;                                                                                              \
         for (int i = 0; i < d->n_outputs; i++)                                                                         \
-            elements_from_##names(outputs[i].type.dtype, out[i], (size_t)type_elements(&outputs[i].type),              \
-                                  outputs[i].data);                                                                    \
+            elements_from_##suffix(outputs[i].type.dtype, out[i], (size_t)type_elements(&outputs[i].type),             \
+                                   outputs[i].data);                                                                   \
         return true;                                                                                                   \
     }
 DEFINE_RUN(run_in_doubles, double, f64, reals)

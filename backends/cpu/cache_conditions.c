@@ -2,7 +2,7 @@
 // flushed. Those that a kernel packs are there once: the plain ones go when it has packed them.
 #include "backends/cpu/cache_conditions.h"
 
-#include "backends/cpu/parallel.h"
+#include "backends/cpu/loops/parallel.h"
 #include "backends/cpu/ways.h"
 #include "backends/planning/plan_memory.h"
 #include "core/memory/arena.h"

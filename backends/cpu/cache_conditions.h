@@ -7,7 +7,7 @@
 //   weights    in memory: a model's weights push each other out of the caches; of a small model (backend_expect_model)
 //              only out of the near ones. Packed or not makes no difference
 #pragma once
-#include "backends/cpu/cpu_internal.h"
+#include "backends/cpu/kernel.h"
 
 struct cache_conditions;
 

@@ -2,7 +2,9 @@
 // Where the library would apply them entry by entry, loops of our own run behind it.
 #include "backends/cpu/conv.h"
 
+#include "backends/cpu/epilogue.h"
 #include "backends/cpu/primitive.h"
+#include "backends/cpu/step_tensors.h"
 #include "backends/cpu/ways.h"
 #include "backends/planning/plan_memory.h"
 #include "backends/planning/planner.h"

@@ -2,10 +2,12 @@
 //
 // Where a definition is a sum of products, and there is a compiler, a kernel is generated from it (generated/sums.h);
 // else the interpreter evaluates it, which is slow, and right.
-#include "backends/cpu/copy.h"
-#include "backends/cpu/cpu_internal.h"
+#include "backends/cpu/fallback.h"
+
+#include "backends/cpu/epilogue.h"
 #include "backends/cpu/generated.h"
-#include "backends/cpu/parallel.h"
+#include "backends/cpu/loops/copy.h"
+#include "backends/cpu/loops/parallel.h"
 #include "backends/generated/sums.h"
 #include "backends/limits.def"
 #include "backends/planning/planner.h"

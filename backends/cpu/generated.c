@@ -1,7 +1,7 @@
 // Kernels that are found by their text, and loops as such (generated/rows.h). Without a compiler there is none.
 #include "backends/cpu/generated.h"
 
-#include "backends/cpu/parallel.h"
+#include "backends/cpu/loops/parallel.h"
 #include "backends/cpu/ways.h"
 #include "backends/generated/loop_text.h"
 #include "backends/generated/rows.h"

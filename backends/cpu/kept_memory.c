@@ -1,7 +1,7 @@
 // Each memory has an arena of its own, so that it can be given back by itself.
 #include "backends/cpu/kept_memory.h"
 
-#include "backends/cpu/cpu_internal.h"
+#include "backends/cpu/kernel.h"
 
 #include "backends/planning/plan_memory.h"
 #include "core/text/error.h"

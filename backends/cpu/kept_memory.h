@@ -5,6 +5,9 @@
 #include "backends/contract/backend.h"
 #include "core/memory/arena.h"
 
+struct packing;
+struct step_request;
+
 struct kept_memory {
     const struct plan *plan;
     struct given_weights given;
@@ -22,3 +25,9 @@ void kept_memory_free(struct kept_memory *k);   // gives all weights back
 bool kept_memory_enter(struct kept_memory *k, size_t step, int left_out, struct error *error);
 // After it was prepared, and run where it is done once. `packed`: the operand that it does not read again, or -1.
 void kept_memory_leave(struct kept_memory *k, size_t step, int packed);
+
+// A weight that the source of the model has packed so, and NULL otherwise: then its plain memory is to be provided. The
+// view has to be the whole of it.
+const void *cpu_find_packed(const struct step_request *r, const struct packing *packing, size_t bytes);
+bool cpu_provide_plain(const struct step_request *r);
+bool cpu_packs_whole_weight(const struct plan *plan, const struct step *step);

@@ -7,9 +7,11 @@
 //            threads when there are enough; transposed operands and any batch strides as they are. The result may be
 //            row- or column-major, or stand so that exchanging its middle axes (the heads of an attention) makes it
 //            row-major.
-#include "backends/cpu/functions.h"
-#include "backends/cpu/parallel.h"
+#include "backends/cpu/epilogue.h"
+#include "backends/cpu/loops/functions.h"
+#include "backends/cpu/loops/parallel.h"
 #include "backends/cpu/primitive.h"
+#include "backends/cpu/step_tensors.h"
 #include "backends/planning/planner.h"
 #include "backends/planning/planner_layouts.h"
 #include "backends/planning/planner_state.h"

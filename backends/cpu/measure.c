@@ -9,13 +9,14 @@
 //
 // A step that is bound by reading its weights is taken as a share of a read of known size that alternates with it
 // (memory_probe.h), as what memory gives one core changes by half within seconds.
+#include "backends/cpu/measure.h"
+
 #include "backends/costs/choices.h"
 #include "backends/costs/sampling.h"
 #include "backends/cpu/cache_conditions.h"
-#include "backends/cpu/cpu_internal.h"
-#include "backends/cpu/kernel_scope.h"
+#include "backends/cpu/loops/kernel_scope.h"
+#include "backends/cpu/loops/parallel.h"
 #include "backends/cpu/memory_probe.h"
-#include "backends/cpu/parallel.h"
 #include "backends/cpu/result_error.h"
 #include "backends/cpu/ways.h"
 #include "backends/limits.def"

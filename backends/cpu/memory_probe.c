@@ -4,7 +4,7 @@
 
 #include "backends/costs/cost_database.h"
 #include "backends/cpu/cache_conditions.h"
-#include "backends/cpu/cpu_internal.h"
+#include "backends/cpu/kernel.h"
 #include "core/memory/arena.h"
 #include "core/memory/memory.h"
 #include "core/numbers/statistics.h"

@@ -1,8 +1,9 @@
 // Operators that only move entries but are no view: concatenation as one step of copies for each input that
 // is not written in place, padding as
 // loops of copies, gathering as its own kernel.
-#include "backends/cpu/cpu_internal.h"
-#include "backends/cpu/parallel.h"
+#include "backends/cpu/kernel.h"
+#include "backends/cpu/loops/parallel.h"
+#include "backends/cpu/step_tensors.h"
 #include "backends/planning/loop_builder.h"
 #include "backends/planning/planner.h"
 #include "backends/planning/planner_concat.h"

@@ -1,5 +1,6 @@
 // Pooling and local response normalization, in any layout of images.
 #include "backends/cpu/primitive.h"
+#include "backends/cpu/step_tensors.h"
 #include "backends/planning/planner.h"
 #include "backends/planning/planner_layouts.h"
 #include "backends/planning/planner_state.h"

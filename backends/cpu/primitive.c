@@ -1,7 +1,10 @@
 // Weights are found packed, or else packed when the step is prepared; those that are not known then, before each run.
 #include "backends/cpu/primitive.h"
 
-#include "backends/cpu/loops.h"
+#include "backends/cpu/epilogue.h"
+#include "backends/cpu/fallback.h"
+#include "backends/cpu/kept_memory.h"
+#include "backends/cpu/loops/loops.h"
 #include "backends/planning/loop_builder.h"
 #include "backends/planning/plan_blocks.h"
 #include "core/memory/arena.h"

@@ -1,9 +1,10 @@
 // A step that runs as one primitive of oneDNN, or by its definition where the library refuses: what convolutions,
 // products with weights, poolings and normalizations share. Weights are packed once into what the primitive prefers.
 #pragma once
-#include "backends/cpu/cpu_internal.h"
+#include "backends/cpu/epilogue.h"
 
 struct compiled_loops;
+struct cpu_fallback;
 
 struct cpu_primitive {
     struct onednn_primitive *primitive;

@@ -1,6 +1,6 @@
 // How far off the results of an inexact choice are.
 #pragma once
-#include "backends/cpu/cpu_internal.h"
+#include "backends/cpu/kernel.h"
 
 // By how much a choice errs more than the standard way, both beside sums in double precision at sampled places of the
 // result: the root mean square of the difference, as a share of that of the results, or of the norm of the terms that

@@ -1,11 +1,12 @@
 // The most that this processor can do, with the threads of the device: the library's product of matrices that stay in
 // the caches, and copies and reads of what no cache holds; the best of several runs. Kept in the cost database like
 // steps, in seconds for a thousand million.
+#include "backends/cpu/roofs.h"
+
 #include "backends/costs/cost_database.h"
-#include "backends/cpu/cpu_internal.h"
-#include "backends/cpu/kernel_scope.h"
+#include "backends/cpu/loops/kernel_scope.h"
+#include "backends/cpu/loops/parallel.h"
 #include "backends/cpu/memory_probe.h"
-#include "backends/cpu/parallel.h"
 #include "backends/limits.def"
 #include "core/system/clock.h"
 #include <math.h>

@@ -1,7 +1,9 @@
 // Rows of pixels that follow each other everywhere, as in products and in most convolutions of 1x1, are one row.
 #include "backends/cpu/tile_step.h"
 
+#include "backends/cpu/epilogue.h"
 #include "backends/cpu/generated.h"
+#include "backends/cpu/step_tensors.h"
 #include "backends/planning/plan_memory.h"
 
 // --- the step as a definition ----------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 // Steps as definitions of register tiles (generated/tile.h), for kernels that consist of these.
 #pragma once
-#include "backends/cpu/cpu_internal.h"
+#include "backends/cpu/kernel.h"
 #include "backends/generated/tile.h"
 
 struct tile_step {

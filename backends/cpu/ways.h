@@ -6,7 +6,7 @@
 // have chosen it: then the step runs in its standard way. Its results stand where the step's stand, and its epilogue
 // (r->step->loops) is its own to run.
 #pragma once
-#include "backends/cpu/cpu_internal.h"
+#include "backends/cpu/kernel.h"
 #include "backends/planning/plan.h"
 
 struct text;

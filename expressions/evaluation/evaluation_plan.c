@@ -137,7 +137,7 @@ static bool is_linear_index(const struct stage *s, const struct form *f)
 
 // --- accesses --------------------------------------------------------------------------------------------------------
 
-static void bound_axes(struct planner *p, const struct expr_node *n, struct access *access)
+static void bound_axes(struct planner *p, const struct expr_node *n, struct read_access *access)
 {
     const struct type *t = definition_tensor(p->d, n->value);
     struct bound *bounds = NULL;
@@ -162,7 +162,7 @@ static void plan_access(struct planner *p, expr e)
 {
     const struct expr_node *n = &p->d->nodes.items[e];
     const struct type *t = definition_tensor(p->d, n->value);
-    struct access *access = arena_new(p->arena, struct access);
+    struct read_access *access = arena_new(p->arena, struct read_access);
     p->planned->accesses[e] = access;
     access->tensor = (int)n->value;
     access->outside = (enum outside)n->b;
@@ -367,7 +367,7 @@ static void plan_stage(struct planner *p, const struct stage *s, struct planned_
         .stage = s,
         .elements = elements,
         .capacity = elements < PLAN_LANES ? (int)elements : PLAN_LANES,
-        .accesses = arena_array(p->arena, struct access *, p->d->nodes.count),
+        .accesses = arena_array(p->arena, struct read_access *, p->d->nodes.count),
         .conditions = arena_array(p->arena, struct form *, p->d->nodes.count),
     };
     p->stage = s;

@@ -29,7 +29,7 @@ struct bound {
     struct form place;
     int64_t size;
 };
-struct access {
+struct read_access {
     int tensor;
     enum outside outside;
     bool is_linear;   // lane l of a block from entry f reads at f + l + base + loop part, nothing else
@@ -45,10 +45,10 @@ struct lane_table {
 struct planned_stage {
     const struct stage *stage;
     int64_t elements;
-    int capacity;               // lanes of a block
-    bool is_cached;             // one block: its lanes are filled once, here
-    struct access **accesses;   // of READ nodes: stages may share nodes, and have each its own lanes
-    struct form **conditions;   // the index expressions under SELECT and SCALAR_OF nodes
+    int capacity;                    // lanes of a block
+    bool is_cached;                  // one block: its lanes are filled once, here
+    struct read_access **accesses;   // of READ nodes: stages may share nodes, and have each its own lanes
+    struct form **conditions;        // the index expressions under SELECT and SCALAR_OF nodes
     uint32_t n_tables;
     const struct form *const *forms;   // of the tables
     struct lane_table *tables;         // is_cached

@@ -7,7 +7,7 @@
 #include "backends/costs/layout_policy.h"
 #include "backends/costs/plan_choices.h"
 #include "backends/costs/step_cost.h"
-#include "backends/cpu/cpu_internal.h"
+#include "backends/cpu/kernel.h"
 #include "backends/generated/chains/chain.h"
 #include "backends/planning/plan_chains.h"
 #include "backends/planning/plan_text.h"

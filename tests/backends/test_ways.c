@@ -5,7 +5,7 @@
 #include "backends/costs/layout_policy.h"
 #include "backends/costs/plan_choices.h"
 #include "backends/costs/step_cost.h"
-#include "backends/cpu/cpu_internal.h"
+#include "backends/cpu/kernel.h"
 #include "backends/cpu/result_error.h"
 #include "backends/cpu/ways.h"
 #include "backends/cuda/steps.h"

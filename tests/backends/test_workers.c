@@ -3,7 +3,7 @@
 #include "backends/backend.h"
 #include "backends/costs/graph_cost.h"
 #include "backends/cpu/cpu.h"
-#include "backends/cpu/cpu_internal.h"
+#include "backends/cpu/kernel.h"
 #include "core/system/clock.h"
 #include "core/system/workers.h"
 #include "tests/backends/check_model.h"

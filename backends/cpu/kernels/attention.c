@@ -2,8 +2,9 @@
 // these as shares of the sum.
 #include "backends/cpu/kernels/attention.h"
 
+#include "backends/cpu/epilogue.h"
 #include "backends/cpu/generated.h"
-#include "backends/cpu/parallel.h"
+#include "backends/cpu/loops/parallel.h"
 #include "backends/generated/chains/attention.h"
 #include "backends/generated/tile_arguments.h"
 #include "core/text/text.h"

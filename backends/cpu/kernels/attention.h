@@ -1,6 +1,6 @@
 // Product, softmax and product of a chain of steps as one kernel (generated/chains/attention.h).
 #pragma once
-#include "backends/cpu/cpu_internal.h"
+#include "backends/cpu/kernel.h"
 
 struct cpu_attention;
 struct text;

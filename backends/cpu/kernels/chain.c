@@ -4,9 +4,10 @@
 // as they would if they were not joined.
 #include "backends/generated/chains/chain.h"
 #include "backends/cpu/generated.h"
+#include "backends/cpu/kept_memory.h"
 #include "backends/cpu/kernels/attention.h"
 #include "backends/cpu/kernels/tile.h"
-#include "backends/cpu/parallel.h"
+#include "backends/cpu/loops/parallel.h"
 #include "backends/cpu/ways.h"
 #include "backends/planning/plan_chains.h"
 #include "core/text/text.h"

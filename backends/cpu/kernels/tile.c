@@ -1,8 +1,10 @@
 // Convolutions and products with known weights by register tiles (generated/tile.h), with what stands behind them.
 #include "backends/cpu/kernels/tile.h"
 
+#include "backends/cpu/epilogue.h"
 #include "backends/cpu/generated.h"
-#include "backends/cpu/parallel.h"
+#include "backends/cpu/kept_memory.h"
+#include "backends/cpu/loops/parallel.h"
 #include "backends/cpu/tile_step.h"
 #include "backends/cpu/ways.h"
 #include "backends/generated/schedule_spaces.h"

@@ -3,9 +3,11 @@
 // choice cannot be had.
 #include "backends/generated/winograd.h"
 #include "backends/cpu/conv.h"
+#include "backends/cpu/epilogue.h"
 #include "backends/cpu/generated.h"
+#include "backends/cpu/kept_memory.h"
 #include "backends/cpu/kernels/tile.h"
-#include "backends/cpu/parallel.h"
+#include "backends/cpu/loops/parallel.h"
 #include "backends/cpu/ways.h"
 #include "backends/generated/schedule_spaces.h"
 #include "backends/limits.def"

@@ -103,7 +103,7 @@ static tensor_id *tensors_of_inputs(struct importer *im, const struct onnx_node 
     return tensors;
 }
 
-static bool varies(const struct importer *im, const struct onnx_string *name)
+static bool has_varying_type(const struct importer *im, const struct onnx_string *name)
 {
     const struct named_value *own = name_find(im, name);
     for (int k = 0; im->part.peers && own && own->tensor != NO_TENSOR && k < N_PROBES; k++) {
@@ -121,8 +121,8 @@ static bool reads_what_varies(struct importer *im, const struct conversion *c)
 {
     uint32_t n_captured;
     const char **captured = names_captured_by(im, c->node, &n_captured);
-    return ANY(uint32_t, i, c->n_inputs, varies(im, &c->node->inputs.items[i])) ||
-           ANY(uint32_t, i, n_captured, varies(im, &(struct onnx_string){captured[i], strlen(captured[i])}));
+    return ANY(uint32_t, i, c->n_inputs, has_varying_type(im, &c->node->inputs.items[i])) ||
+           ANY(uint32_t, i, n_captured, has_varying_type(im, &(struct onnx_string){captured[i], strlen(captured[i])}));
 }
 
 // A flag of the node's that is neither 0 nor 1; NULL: none. Runtimes take such a one for yes or for no, each by itself.

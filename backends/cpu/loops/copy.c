@@ -1,5 +1,5 @@
 // Rows are copied as memory is; what is transposed goes by tiles that stay in the nearest cache.
-#include "backends/cpu/copy.h"
+#include "backends/cpu/loops/copy.h"
 
 #include "core/memory/vec.h"
 #include <string.h>

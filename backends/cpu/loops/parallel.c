@@ -1,7 +1,7 @@
 // Within a part there is one thread: OpenMP's regions do not nest.
-#include "backends/cpu/parallel.h"
+#include "backends/cpu/loops/parallel.h"
 
-#include "backends/cpu/kernel_scope.h"
+#include "backends/cpu/loops/kernel_scope.h"
 #include <stdatomic.h>
 
 // Whoever runs the parts orders them. The numbers show it to sanitizers, which see nothing of others' code.

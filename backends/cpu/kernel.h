@@ -1,4 +1,4 @@
-// The interface that the files of the device share: its kernels and what they are given.
+// The device, its kernels, and what these are given: a step to prepare, and a run.
 #pragma once
 #include "backends/contract/backend.h"
 #include "backends/cpu/onednn/onednn.h"
@@ -78,6 +78,8 @@ cpu_claim cpu_claim_conv, cpu_claim_pool, cpu_claim_matmul, cpu_claim_concat, cp
 typedef bool cpu_writes_part(const struct planner *p, node_id node, const struct view *part);
 cpu_writes_part cpu_conv_writes_part, cpu_pool_writes_part;
 
+#define CPU_PACKED_OPERAND 1   // of all kernels that pack one
+
 // That a step of the library takes.
 static inline int cpu_library_threads(const struct cpu_backend *b)
 {
@@ -94,55 +96,3 @@ static inline char *address_of_view(char *const *memory, const struct view *v)
 {
     return memory[v->memory] + (size_t)v->offset * dtype_size(v->dtype);
 }
-// f32 as it is; f16 and bf16 copied to f32 first. Other element types: false.
-bool cpu_is_computed_in_f32(enum dtype dtype);
-struct view cpu_view_in_f32(struct planner *p, tensor_id t, enum layout layout);   // dense in that layout
-struct onednn_tensor cpu_tensor_of_view(const struct view *v);
-// The same for an image of a step whose images stand in blocks of that size (0: they do not), where they can.
-struct onednn_tensor cpu_tensor_of_image(const struct view *v, int block);
-const struct attribute_value *cpu_attribute(const struct node *n, enum attribute_role role);
-int64_t cpu_attribute_int(const struct node *n, enum attribute_role role);
-double cpu_attribute_real(const struct node *n, const char *name);
-struct onednn_window cpu_window_of(const struct node *n, int spatial, const int64_t *kernel);
-
-// Post-operations of a step: `act` of its operator, then its epilogue; a first addition along the channels becomes the
-// bias (its operand number of the epilogue, else -1).
-struct cpu_epilogue {
-    struct postops ops;
-    int bias;
-    int n_operands, operands[POSTOPS_MAX];   // of the epilogue's loop, in the order of the operations that have one
-};
-bool cpu_has_activation(const struct graph *g, const struct step *step);   // of its operator's own
-bool cpu_read_epilogue(const struct graph *g, const struct step *step, const struct loop *loop, int channel_axis,
-                       struct cpu_epilogue *ret_epilogue);
-void cpu_epilogue_arguments(const struct cpu_epilogue *e, const struct loop *loop, char *const *memory,
-                            struct onednn_arguments *ret_arguments);
-// The epilogue as loops of its own behind the operator, generated where that is worth it; NULL: there is none.
-struct cpu_behind;
-struct cpu_behind *cpu_prepare_behind(const struct step_request *r);
-void cpu_run_behind(const struct cpu_behind *behind, const struct execution *e);   // NULL is allowed
-
-#define CPU_PACKED_OPERAND 1   // of all kernels that pack one
-// A weight that the source of the model has packed so, and NULL otherwise: then its plain memory is to be provided. The
-// view has to be the whole of it (kept_memory.c).
-const void *cpu_find_packed(const struct step_request *r, const struct packing *packing, size_t bytes);
-bool cpu_provide_plain(const struct step_request *r);
-bool cpu_packs_whole_weight(const struct plan *plan, const struct step *step);
-
-// For steps that the library refuses: slow, and right (fallback.c).
-struct cpu_fallback;
-struct cpu_fallback *cpu_fallback_prepare(const struct step_request *r);
-bool cpu_fallback_is_generated(const struct cpu_fallback *f);   // or the interpreter evaluates it
-bool cpu_fallback_run(const struct cpu_fallback *f, const struct execution *e);
-
-// --- measuring (measure.c) -------------------------------------------------------------------------------------------
-
-bool cpu_measure(struct backend *b, const struct plan *plan, const struct step *step, const choice_list *among,
-                 double best, struct step_cost *ret_cost, struct error *error);
-// Seconds that a step takes several threads, of the shortest run beside other programs and a share of one thread's.
-double cpu_seconds_beside_others(double shortest, double share);
-// How long a step is sampled at most, and what is left of the patience with disturbed ones when it was sampled for
-// `spent`. One is sampled three times as long, where many are disturbed that is a quarter longer.
-double cpu_sampling_limit(double patience, double budget, bool is_disturbed);
-double cpu_patience_after(double patience, double budget, double spent);
-bool cpu_roofs(struct backend *b, struct roofs *ret_roofs);   // (roofs.c)

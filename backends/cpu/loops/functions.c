@@ -7,7 +7,7 @@
 //   erf      1 - exp(-P(x)) for x >= 0, where P = -log(erfc) is nearly a parabola: x times a polynomial of degree 8
 //            fitted on [0, 4] (relative error of erf below 2e-7)
 // On x86 all of it is compiled twice, and the processor asked which one it takes.
-#include "backends/cpu/functions.h"
+#include "backends/cpu/loops/functions.h"
 
 #include "core/numbers/float_bits.h"
 #include "core/system/vector_code.h"
@@ -145,7 +145,7 @@ INLINED void compute(enum scalar_function f, float *z, const float *pa, const fl
 
 // Each lane joins every so manyth entry; a NaN stays in its lane.
 #define LANES 32
-INLINED float fold(enum scalar_function f, float start, const float *a, int64_t n)
+INLINED float fold_lanes(enum scalar_function f, float start, const float *a, int64_t n)
 {
     float lane[LANES];
     int64_t whole = n / LANES * LANES;
@@ -166,10 +166,10 @@ INLINED float fold(enum scalar_function f, float start, const float *a, int64_t 
 
 INLINED float reduce(enum scalar_function f, float start, const float *a, int64_t n)
 {
-    return f == FN_ADD   ? fold(FN_ADD, start, a, n)
-           : f == FN_MUL ? fold(FN_MUL, start, a, n)
-           : f == FN_MAX ? fold(FN_MAX, start, a, n)
-                         : fold(FN_MIN, start, a, n);
+    return f == FN_ADD   ? fold_lanes(FN_ADD, start, a, n)
+           : f == FN_MUL ? fold_lanes(FN_MUL, start, a, n)
+           : f == FN_MAX ? fold_lanes(FN_MAX, start, a, n)
+                         : fold_lanes(FN_MIN, start, a, n);
 }
 
 WITH_AVX2 static void compute_by_8(enum scalar_function f, float *z, const float *a, const float *b, const float *c,
@@ -199,7 +199,7 @@ float functions_reduce(enum scalar_function f, float start, const float *a, int6
 // --- moving ----------------------------------------------------------------------------------------------------------
 
 // An entry, of any type.
-static float real_of(enum dtype dtype, const char *from)
+static float load_entry(enum dtype dtype, const char *from)
 {
     double real;
     elements_to_reals(dtype, from, 1, &real);
@@ -221,7 +221,7 @@ void functions_load(enum dtype dtype, float *z, const void *from, int64_t stride
             z[i] = half_to_float(bits[i * stride]);
     else
         for (int64_t i = 0; i < n; i++)
-            z[i] = real_of(dtype, (const char *)from + (int64_t)dtype_size(dtype) * i * stride);
+            z[i] = load_entry(dtype, (const char *)from + (int64_t)dtype_size(dtype) * i * stride);
 }
 
 void functions_store(enum dtype dtype, void *to, int64_t stride, const float *a, int64_t n)

@@ -1,6 +1,6 @@
 // Threads of OpenMP belong to the thread that they work for: those that are asked are those that run kernels, and what
 // is started in between is masked as its starter is.
-#include "backends/cpu/kernel_scope.h"
+#include "backends/cpu/loops/kernel_scope.h"
 
 #include "core/system/interrupt.h"
 #include <omp.h>

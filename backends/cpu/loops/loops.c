@@ -4,11 +4,11 @@
 //             another for all accesses are one
 //   a block   what lies within `unit` places on each axis: many on the last two of results, or on the last two reduced
 //             ones where reading goes along these, and one on all others
-#include "backends/cpu/loops.h"
+#include "backends/cpu/loops/loops.h"
 
-#include "backends/cpu/copy.h"
-#include "backends/cpu/functions.h"
-#include "backends/cpu/parallel.h"
+#include "backends/cpu/loops/copy.h"
+#include "backends/cpu/loops/functions.h"
+#include "backends/cpu/loops/parallel.h"
 #include "backends/generated/nest.h"
 #include "backends/limits.def"
 #include "backends/planning/plan_memory.h"
