@@ -14,10 +14,8 @@ static inline void close_device(struct backend **b)
 static inline struct plan plan_on(struct backend *b, const struct graph *g, const uint8_t *layouts, struct arena *arena)
 {
     struct plan plan = {0};
-    struct error error = {0};
     struct plan_request request = backend_plan_request(b, g, layouts, arena);
-    if (!plan_make(&plan, &request, &error))
-        fail_msg("%s", error.message);
+    OK(plan_make(&plan, &request, &error));
     return plan;
 }
 

@@ -16,10 +16,8 @@
 
 static struct cost_database *open_costs(const char *path, const char *device)
 {
-    struct error error = {0};
     struct cost_database *costs;
-    if (!cost_database_open(&costs, path, device, &error))
-        fail_msg("%s", error.message);
+    OK(cost_database_open(&costs, path, device, &error));
     return costs;
 }
 
@@ -63,7 +61,6 @@ TEST(verdicts_are_rows)
 {
     TEMPORARY_PATH(path);
     char row[256];
-    struct error error = {0};
     struct verdict v;
     struct cost_database *costs = open_costs(path, "one");
     assert_false(verdict_find(costs, 7, &v));
@@ -108,7 +105,7 @@ TEST(verdicts_are_rows)
         int n = snprintf(row, sizeof row,
                          "(costs 4 \"one\")\n(\"contest 0000000000000007\" 1 0 \"0000000000000005 %s%s\")\n",
                          rows[i].result, rows[i].gain);
-        assert_true(file_write_text(path, row, (size_t)n, &error) && cost_database_open(&costs, path, "one", &error));
+        OK(file_write_text(path, row, (size_t)n, &error) && cost_database_open(&costs, path, "one", &error));
         assert_int_equal(verdict_find(costs, 7, &v), rows[i].is_sound);
         cost_database_free(costs);
     }

@@ -280,7 +280,6 @@ TEST(weights_are_there_while_they_are_needed)
 TEST(measures_steps)
 {
     ARENA(arena);
-    struct error error = {0};
     struct estimate first, again;
     TEXT(text);
     CPU(cpu, .seconds_per_step = 0.005);
@@ -288,12 +287,12 @@ TEST(measures_steps)
           "(graph (let x (input 0) (f32 1 16 28 28)) (let w (weight 0) (f32 16 16 3 3))"
           " (let c (conv :pad 1 1 1 1 x w)) (let z (relu c)) (let p (poolmax :kernel 2 2 z))"
           " (output p))");
-    assert_true(backend_estimate(cpu, &g, &first, &error));
-    assert_true(backend_estimate(cpu, &g, &again, &error));
+    OK(backend_estimate(cpu, &g, &first, &error));
+    OK(backend_estimate(cpu, &g, &again, &error));
     assert_true(first.seconds > 0 && first.seconds == again.seconds);
     assert_true(first.n_steps == 4 || first.n_steps == 3);   // the copy in front of the convolution may go
     assert_int_equal(first.n_guessed, 0);
-    assert_true(backend_explain(cpu, &g, &text, &error));
+    OK(backend_explain(cpu, &g, &text, &error));
     assert_non_null(strstr(text.chars, ":pad 1 1 1 1"));
 }
 

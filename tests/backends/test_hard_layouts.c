@@ -106,19 +106,18 @@ static void make_u_graph(struct maker *m, uint32_t levels, bool is_nested)
 // Near the bound, not dearer than standard layouts, the same on a device with a past. True: they are the best.
 static bool check_layouts(struct backend *used, struct maker *m, uint64_t scatter)
 {
-    struct error error = {0};
     struct estimate e, again, found, standard;
     uint8_t *layouts;
     struct backend *fresh = open_device(scatter);
     size_t before = mem_in_use();
-    assert_true(layouts_find(fresh, backend_step_cost, &m->g, NULL, &m->arena, &layouts, &e, &error));
+    OK(layouts_find(fresh, backend_step_cost, &m->g, NULL, &m->arena, &layouts, &e, &error));
     assert_true(mem_in_use() - before < MOST_BYTES);
-    assert_true(backend_estimate_with(fresh, &m->g, layouts, &found, &error));
+    OK(backend_estimate_with(fresh, &m->g, layouts, &found, &error));
     assert_true(found.seconds <= e.seconds * (1 + 1e-9));
-    assert_true(backend_estimate_with(fresh, &m->g, NULL, &standard, &error));
+    OK(backend_estimate_with(fresh, &m->g, NULL, &standard, &error));
     assert_true(e.seconds <= standard.seconds * (1 + 1e-12));
     assert_true(e.gap >= 0 && e.gap < MOST_GAP);
-    assert_true(layouts_find(used, backend_step_cost, &m->g, NULL, &m->arena, &layouts, &again, &error));
+    OK(layouts_find(used, backend_step_cost, &m->g, NULL, &m->arena, &layouts, &again, &error));
     if (again.seconds != e.seconds || again.gap != e.gap)
         fail_msg("%.17g s and %.17g s, gaps %g and %g", e.seconds, again.seconds, e.gap, again.gap);
     print_message("%zu tensors: %.4g %% above the bound, %.3g of standard\n", m->g.tensors.count, 1e2 * e.gap,

@@ -133,11 +133,9 @@ TEST(nothing_is_better_with_parts)
 
 static double best_seconds(struct backend *fake, struct maker *m)
 {
-    struct error error = {0};
     struct estimate estimate;
     uint8_t *layouts;
-    if (!layouts_find(fake, backend_step_cost, &m->g, NULL, &m->arena, &layouts, &estimate, &error))
-        fail_msg("%s", error.message);
+    OK(layouts_find(fake, backend_step_cost, &m->g, NULL, &m->arena, &layouts, &estimate, &error));
     return estimate.seconds;
 }
 

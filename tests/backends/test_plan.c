@@ -97,10 +97,8 @@ static const struct {
 static void check_steps(struct fixture *f, const char *steps)
 {
     TEXT(text);
-    struct error error = {0};
     struct plan_request request = {&f->g, &f->fake->target, f->fake->codes, NULL, &f->arena};
-    if (!plan_make(&f->plan, &request, &error))
-        fail_msg("%s", error.message);
+    OK(plan_make(&f->plan, &request, &error));
     summarize(&text, &f->plan);
     if (strcmp(text.chars, steps) != 0)
         plan_print(&text, &f->plan);

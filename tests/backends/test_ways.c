@@ -555,19 +555,18 @@ TEST(estimates_are_sums_of_what_is_chosen)
 {
     struct four f;
     struct estimate sum = {0};
-    struct error error = {0};
     plan_four(&f, 5e-6);
     f.b->options.never_measures = true;
     say(&f, convolution(&f, 16, 16), 3e-3, 2e-3, 6e-6);
     say(&f, convolution(&f, 16, 64), 6e-3, 3e-3, 5e-6);
     say(&f, convolution(&f, 64, 32), 4e-3, 3.5e-3, 7e-6);
-    assert_true(backend_choose_priced(f.b, &f.plan, &sum, &error));
+    OK(backend_choose_priced(f.b, &f.plan, &sum, &error));
     double rest = 0;
     for (size_t i = 0; i < f.plan.steps.count; i++) {
         struct step_cost cost;
         const struct step *step = &f.plan.steps.items[i];
         if (!step->is_constant && step->n_operands != 2) {
-            assert_true(backend_step_cost(f.b, &f.plan, step, &cost, &error));
+            OK(backend_step_cost(f.b, &f.plan, step, &cost, &error));
             rest += cost.seconds;
         }
     }
@@ -693,7 +692,6 @@ TEST(near_steps_choose_alike)
         "(graph (let x (input 0) (f32 1 16 8 8)) (let u (weight 0) (f32 16 16 3 3)) (let v (weight 1) (f32 16 16 3 3))"
         "(let a (conv :pad 1 1 1 1 x u)) (let b (conv :pad 1 1 1 1 x v)) (let r (relu b)) (output a r))";
     ARENA(arena);
-    struct error error = {0};
     struct step_prices p;
     DEVICE(b, open_device(1, 1e-5));
     asked = (struct asked){.methods = *b->methods};
@@ -704,7 +702,7 @@ TEST(near_steps_choose_alike)
     size_t n = 0, seen[2] = {0};
     for (size_t i = 0; i < plan.steps.count && n < 2; i++)
         if (plan.steps.items[i].n_operands == 2) {
-            assert_true(step_prices_find(b, &plan, &plan.steps.items[i], &p, &error));
+            OK(step_prices_find(b, &plan, &plan.steps.items[i], &p, &error));
             seen[n++] = asked.n_choices[PRECISION_INEXACT];
         }
     assert_true(n == 2 && seen[0] > 1 && seen[1] == 1 && asked.known_error == 1e-7);

@@ -71,15 +71,14 @@ TEST(writes_what_it_is_given)
         bytes[i] = (uint8_t)random_next(&r);
     for (size_t i = 0; i < COUNT_OF(sizes); i++) {
         struct file_writer w;
-        struct error error;
-        assert_true(file_writer_open(&w, path_of("out"), &error));
+        OK(file_writer_open(&w, path_of("out"), &error));
         for (size_t done = 0, n; done < sizes[i]; done += n) {
             n = 1 + random_below(&r, i % 2 ? 1000 : 600000);
             n = n < sizes[i] - done ? n : sizes[i] - done;
             file_write(&w, bytes + done, n);
         }
         assert_int_equal(w.written, sizes[i]);
-        assert_true(file_writer_commit(&w, &error));
+        OK(file_writer_commit(&w, &error));
         file_writer_abandon(&w);
         check_content(path_of("out"), bytes, sizes[i]);
         assert_int_equal(files_in_folder(), 1);
@@ -90,10 +89,9 @@ TEST(writes_what_it_is_given)
 TEST(abandoning_leaves_the_old_file)
 {
     struct file_writer w;
-    struct error error;
     empty_folder();
-    assert_true(file_write_text(path_of("out"), "old", 3, &error));
-    assert_true(file_writer_open(&w, path_of("out"), &error));
+    OK(file_write_text(path_of("out"), "old", 3, &error));
+    OK(file_writer_open(&w, path_of("out"), &error));
     file_write(&w, "new", 3);
     check_content(path_of("out"), "old", 3);
     file_writer_abandon(&w);
@@ -106,14 +104,13 @@ TEST(abandoning_leaves_the_old_file)
 TEST(a_synchronized_file_has_no_name_yet)
 {
     struct file_writer w;
-    struct error error;
     empty_folder();
-    assert_true(file_writer_open(&w, path_of("out"), &error));
+    OK(file_writer_open(&w, path_of("out"), &error));
     file_write(&w, "new", 3);
-    assert_true(file_writer_synchronize(&w, &error));
+    OK(file_writer_synchronize(&w, &error));
     assert_int_equal(files_in_folder(), w.is_unnamed ? 0 : 1);
     file_writer_set_target(&w, path_of("other"));
-    assert_true(file_writer_commit(&w, &error));
+    OK(file_writer_commit(&w, &error));
     check_content(path_of("other"), "new", 3);
     assert_int_equal(files_in_folder(), 1);
 }
@@ -130,41 +127,38 @@ int fsync(int fd)
 TEST(nothing_in_a_temporary_folder_waits_for_the_disk)
 {
     struct temporary_folder own = {0};
-    struct error error;
     char path[300];
-    assert_true(temporary_folder_make(&own, &error));
+    OK(temporary_folder_make(&own, &error));
     snprintf(path, sizeof path, "%s/out", own.path);
     n_synchronized = 0;
-    assert_true(file_write_text(path, "x", 1, &error));
+    OK(file_write_text(path, "x", 1, &error));
     check_content(path, "x", 1);
     assert_int_equal(n_synchronized, 0);
     temporary_folder_remove(&own);
     empty_folder();
-    assert_true(file_write_text(path_of("out"), "x", 1, &error));
+    OK(file_write_text(path_of("out"), "x", 1, &error));
     assert_int_equal(n_synchronized, 2);   // the file and its folder
 }
 
 TEST(modes_are_sensible)
 {
-    struct error error;
     mode_t old_mask = umask(027);
     empty_folder();
-    assert_true(file_write_text(path_of("new"), "x", 1, &error));
+    OK(file_write_text(path_of("new"), "x", 1, &error));
     assert_int_equal(mode_of(path_of("new")), 0640);
     chmod(path_of("new"), 0751);
-    assert_true(file_write_text(path_of("new"), "y", 1, &error));
+    OK(file_write_text(path_of("new"), "y", 1, &error));
     assert_int_equal(mode_of(path_of("new")), 0751);
     umask(old_mask);
 }
 
 TEST(links_stay_links)
 {
-    struct error error;
     struct stat status;
     empty_folder();
-    assert_true(file_write_text(path_of("target"), "old", 3, &error));
+    OK(file_write_text(path_of("target"), "old", 3, &error));
     assert_int_equal(symlink("target", path_of("link")), 0);
-    assert_true(file_write_text(path_of("link"), "new", 3, &error));
+    OK(file_write_text(path_of("link"), "new", 3, &error));
     assert_int_equal(lstat(path_of("link"), &status), 0);
     assert_true(S_ISLNK(status.st_mode));
     check_content(path_of("target"), "new", 3);
@@ -173,15 +167,14 @@ TEST(links_stay_links)
 TEST(two_writers_of_one_file_do_not_meet)
 {
     struct file_writer one, two;
-    struct error error;
     empty_folder();
-    assert_true(file_writer_open(&one, path_of("out"), &error));
-    assert_true(file_writer_open(&two, path_of("out"), &error));
+    OK(file_writer_open(&one, path_of("out"), &error));
+    OK(file_writer_open(&two, path_of("out"), &error));
     file_write(&one, "one", 3);
     file_write(&two, "second", 6);
-    assert_true(file_writer_commit(&two, &error));
+    OK(file_writer_commit(&two, &error));
     check_content(path_of("out"), "second", 6);
-    assert_true(file_writer_commit(&one, &error));
+    OK(file_writer_commit(&one, &error));
     check_content(path_of("out"), "one", 3);
     assert_int_equal(files_in_folder(), 1);
 }
@@ -346,6 +339,6 @@ int main(void)
     strcpy(folder, "/tmp/taso-file-XXXXXX");
     if (!mkdtemp(folder))
         return 1;
-    int failed = tests_run();
+    int failed = tests_run("*");
     return remove_folder() || failed;
 }

@@ -45,6 +45,7 @@ static const struct program program = {
 static const struct fields defaults = {.fold = true, .budget = 100, .limit = 64 << 20, .alpha = 1.05};
 
 struct parsed {
+    char line[256];
     struct fields fields;
     char *positional[16];   // what options_parse leaves of the line
     int count;
@@ -53,11 +54,11 @@ struct parsed {
 };
 
 // `line` is split at blanks.
-static bool parse(const char *line, char *storage, struct parsed *ret_parsed)
+static bool parse(const char *line, struct parsed *ret_parsed)
 {
-    strcpy(storage, line);
     *ret_parsed = (struct parsed){.fields = defaults};
-    for (char *word = strtok(storage, " "); word; word = strtok(NULL, " "))
+    strcpy(ret_parsed->line, line);
+    for (char *word = strtok(ret_parsed->line, " "); word; word = strtok(NULL, " "))
         ret_parsed->positional[ret_parsed->count++] = word;
     return options_parse(&program, &ret_parsed->count, ret_parsed->positional, &ret_parsed->fields, &ret_parsed->end,
                          &ret_parsed->error);
@@ -65,11 +66,10 @@ static bool parse(const char *line, char *storage, struct parsed *ret_parsed)
 
 TEST(reads_every_kind)
 {
-    char storage[256];
     struct parsed p;
     assert_true(parse("in.onnx -o out.onnx --quiet --no-fold --budget=-0 --fold-limit 2G --alpha 1e1 --device=cuda "
                       "--shape a=1 --shape b=2 second",
-                      storage, &p));
+                      &p));
     assert_int_equal(p.count, 2);
     assert_string_equal(p.positional[0], "in.onnx");
     assert_string_equal(p.positional[1], "second");
@@ -86,9 +86,8 @@ TEST(reads_every_kind)
 
 TEST(defaults_stay)
 {
-    char storage[256];
     struct parsed p;
-    assert_true(parse("", storage, &p));
+    assert_true(parse("", &p));
     assert_int_equal(p.count, 0);
     assert_int_equal(p.end, OPTIONS_READ);
     assert_memory_equal(&p.fields, &defaults, sizeof defaults);
@@ -96,9 +95,8 @@ TEST(defaults_stay)
 
 TEST(letters_can_stand_together)
 {
-    char storage[256];
     struct parsed p;
-    assert_true(parse("-qb7 -oout -fo second -", storage, &p));
+    assert_true(parse("-qb7 -oout -fo second -", &p));
     assert_true(p.fields.quiet);
     assert_int_equal(p.fields.budget, 7);
     assert_string_equal(p.fields.output, "second");
@@ -108,9 +106,8 @@ TEST(letters_can_stand_together)
 
 TEST(two_dashes_end_the_options)
 {
-    char storage[256];
     struct parsed p;
-    assert_true(parse("--quiet -- --no-fold -x --help", storage, &p));
+    assert_true(parse("--quiet -- --no-fold -x --help", &p));
     assert_true(p.fields.quiet);
     assert_true(p.fields.fold);
     assert_int_equal(p.end, OPTIONS_READ);
@@ -128,9 +125,8 @@ TEST(sizes_take_suffixes)
         {"--fold-limit=3K", 3 << 10}, {"--fold-limit=5M", 5 << 20}, {"--fold-limit=8G", (int64_t)8 << 30},
     };
     for (size_t i = 0; i < COUNT_OF(table); i++) {
-        char storage[256];
         struct parsed p;
-        assert_true(parse(table[i].line, storage, &p));
+        assert_true(parse(table[i].line, &p));
         assert_int_equal(p.fields.limit, table[i].value);
     }
 }
@@ -176,9 +172,8 @@ TEST(wrong_lines_are_explained)
         {"in --distance 1 -- in in", "option --distance has an effect only with 2 files"},
     };
     for (size_t i = 0; i < COUNT_OF(table); i++) {
-        char storage[256];
         struct parsed p;
-        assert_false(parse(table[i].line, storage, &p));
+        assert_false(parse(table[i].line, &p));
         assert_string_equal(p.error.message, table[i].message);
         assert_int_equal(p.error.code, EXIT_USAGE);
     }
@@ -192,9 +187,8 @@ TEST(options_stand_beside_others)
         "--part x --device cuda", "--suffix x -o b",      "--suffix x -o a:c", "--folder x",
         "in --distance 1 in"};
     for (size_t i = 0; i < COUNT_OF(lines); i++) {
-        char storage[256];
         struct parsed p;
-        assert_true(parse(lines[i], storage, &p));
+        assert_true(parse(lines[i], &p));
     }
 }
 
@@ -243,14 +237,13 @@ TEST(help_is_made_from_the_table)
         "      --version             print the version\n"
         "\n"
         "Exit codes: 0 done.\n";
-    char storage[256];
     TEXT(page);
     struct parsed p;
-    assert_true(parse("--budget 3 --help --nonsense", storage, &p));
+    assert_true(parse("--budget 3 --help --nonsense", &p));
     assert_int_equal(p.end, OPTIONS_HELP);
-    assert_true(parse("-h", storage, &p));
+    assert_true(parse("-h", &p));
     assert_int_equal(p.end, OPTIONS_HELP);
-    assert_true(parse("--version --nonsense", storage, &p));
+    assert_true(parse("--version --nonsense", &p));
     assert_int_equal(p.end, OPTIONS_VERSION);
     options_add_help(&page, &program, &defaults);
     assert_string_equal(page.chars, expected);

@@ -29,10 +29,9 @@ TEST(test_answers)
 {
     struct process p = start("while read line; do echo \"got $line\" >&0; done");
     TEXT(line);
-    struct error error = {0};
     for (int i = 0; i < 3; i++) {
-        assert_true(process_send(&p, "echo", "hello\n", 6, LONG_ENOUGH, &error));
-        assert_true(process_receive_line(&p, "echo", &line, LONG_ENOUGH, &error));
+        OK(process_send(&p, "echo", "hello\n", 6, LONG_ENOUGH, &error));
+        OK(process_receive_line(&p, "echo", &line, LONG_ENOUGH, &error));
         assert_string_equal(line.chars, "got hello");
     }
     end(&p);

@@ -122,14 +122,14 @@ static void case_is_found(void **state)
     check_path(&s, r->state, r->program);
 }
 
-// Tests of their names: `test_derivation_cases 'conv 5x5*'` runs one.
+// Tests of their names: `test_derivation 'cases.conv 5x5*'` runs one.
 __attribute__((constructor)) static void enter_cases(void)
 {
     for (size_t i = 0; i < COUNT_OF(cases); i++)
         if (!is_left_out(i, 2))
             tests_enter((struct CMUnitTest){cases[i].name, case_is_found, note_what_is_in_use,
                                             check_that_nothing_is_left, (void *)(uintptr_t)&cases[i]},
-                        __LINE__);
+                        __FILE__, __LINE__);
 }
 
 // A part of the programs that a search finds, in all its depths.

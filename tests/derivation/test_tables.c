@@ -102,5 +102,5 @@ TEST(random_convolutions_are_found)
 int main(int argc, char **argv)
 {
     examples_path = argv[1];
-    return tests_run();
+    return tests_run("*");
 }

@@ -15,13 +15,11 @@ struct found {
 
 static void find_fast(struct found *f, const char *text, int max_ops)
 {
-    struct error error;
     char reason[200];
     memset(f, 0, sizeof *f);
     arena_init(&f->arena);
     space_init(&f->space, &f->arena);
-    if (!space_parse(&f->space, "test", text, strlen(text), &error))
-        fail_msg("%s", error.message);
+    OK(space_parse(&f->space, "test", text, strlen(text), &error));
     f->family = f->space.families.items[0];
     assert_true(family_types_init(&f->family_types, f->family, 7, 2, family_types_draw(&f->arena, 7), reason));
     tensor_store_init(&f->store, &f->family_types, max_ops);

@@ -32,11 +32,9 @@ TEST(prints_what_it_reads)
     for (size_t i = 0; i < COUNT_OF(canonical_graphs); i++) {
         ARENA(a);
         struct graph g FREED_BY(graph_free);
-        struct error error = {0};
         TEXT(text);
-        if (!read_graph(&g, &a, canonical_graphs[i], &error))
-            fail_msg("%s", error.message);
-        assert_true(graph_check(&g, &error));
+        OK(read_graph(&g, &a, canonical_graphs[i], &error));
+        OK(graph_check(&g, &error));
         graph_print(&text, &g);
         assert_string_equal(text.chars, canonical_graphs[i]);
     }
@@ -322,14 +320,12 @@ static void leaves_out_undone(const char *before, const char *after)
 {
     ARENA(a);
     struct graph g, made;
-    struct error error = {0};
     TEXT(text);
-    if (!read_graph(&g, &a, before, &error))
-        fail_msg("%s", error.message);
+    OK(read_graph(&g, &a, before, &error));
     bool is_any = graph_leave_out_undone_reshapes(&made, &g);
     assert_int_equal(is_any, after != NULL);
     if (is_any) {
-        assert_true(graph_check(&made, &error));
+        OK(graph_check(&made, &error));
         graph_print(&text, &made);
         assert_string_equal(text.chars, after);
         graph_free(&made);

@@ -93,10 +93,9 @@ TEST(deferred_elements_are_written_one_tensor_at_a_time)
         char folder[] = "/tmp/taso-deferred-XXXXXX", path[64];
         size_t before = mem_in_use(), most_in_use = 0;
         ARENA(arena);
-        struct error error = {0};
         assert_non_null(mkdtemp(folder));
         snprintf(path, sizeof path, "%s/m.onnx", folder);
-        assert_true(onnx_model_write(make_model(&arena, -1, &most_in_use), NULL, path, limit, &error));
+        OK(onnx_model_write(make_model(&arena, -1, &most_in_use), NULL, path, limit, &error));
         assert_in_range(most_in_use - before, ELEMENTS * sizeof(float), 2 * ELEMENTS * sizeof(float));
         expect_elements(path);
         remove_folder(folder);

@@ -23,11 +23,10 @@ static const char *const graph_text =
 
 static void write_original(const char *path, struct arena *arena)
 {
-    struct error error = {0};
     struct onnx_bytes bytes;
     GRAPH(g, arena, graph_text);
-    assert_true(export_alone(&g, 17, &(struct alone_weights){0}, arena, &bytes, &error));
-    assert_true(file_write_text(path, (const char *)bytes.at, bytes.size, &error));
+    OK(export_alone(&g, 17, &(struct alone_weights){0}, arena, &bytes, &error));
+    OK(file_write_text(path, (const char *)bytes.at, bytes.size, &error));
 }
 
 static struct onnx_value_info *input_of_model(const struct onnx_model *m)
@@ -42,11 +41,10 @@ static struct onnx_dimension *size_of_input(const struct onnx_model *m)
 
 static void open_written(struct written *w, const char *path, bool is_symbolic)
 {
-    struct error error = {0};
     struct import_options options = {.fold_limit = IMPORT_FOLD_LIMIT};
     arena_init(&w->arena);
     write_original(path, &w->arena);
-    assert_true(onnx_file_open(&w->file, path, &error));
+    OK(onnx_file_open(&w->file, path, &error));
     if (is_symbolic)
         *size_of_input(w->file.model) = (struct onnx_dimension){.symbol = {"batch", 5}};
     for (size_t i = 0; is_symbolic && i < w->file.model->graph->outputs.count; i++) {
@@ -54,8 +52,8 @@ static void open_written(struct written *w, const char *path, bool is_symbolic)
         *(struct onnx_dimension *)output->type->tensor->shape->dimensions.items[0] =
             (struct onnx_dimension){.symbol = {"batch", 5}};
     }
-    assert_true(import_symbolic(&w->imported, &w->file, &options, &error));
-    assert_true(export_model(&w->imported, &w->imported.graph, &w->model, &w->types, &error));
+    OK(import_symbolic(&w->imported, &w->file, &options, &error));
+    OK(export_model(&w->imported, &w->imported.graph, &w->model, &w->types, &error));
 }
 
 static void close_written(struct written *w)

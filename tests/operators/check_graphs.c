@@ -17,12 +17,10 @@ static void check_graph(struct backend *cpu, const struct sexp *s, const char *f
 static void graphs_of_the_file_agree(void **state)
 {
     const char *file = *state;
-    struct error error = {0};
     const struct sexp *list = NULL;
     ARENA(arena);
     CPU(cpu, .threads = 1);
-    if (!sexp_parse_file(&arena, file, &list, &error))
-        fail_msg("%s", error.message);
+    OK(sexp_parse_file(&arena, file, &list, &error));
     assert_true(list->count > 0);
     for (size_t i = 0; i < list->count; i++)
         check_graph(cpu, &list->items[i], file, i + 1);

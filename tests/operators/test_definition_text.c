@@ -191,5 +191,5 @@ TEST(deep_text_is_refused)
 int main(int argc, char **argv)
 {
     examples_path = argv[argc - 1];
-    return tests_run();
+    return tests_run("*");
 }

@@ -28,7 +28,13 @@ struct paper {
     const struct earlier_verdict *earlier;   // NULL: there is none
     bool is_of_pair;                         // it is of a contest of the two alone
     struct random random;
+    struct sample_summary qualifying[MOST_CONTENDERS];
 };
+
+static const bool is_result[2 * MOST_CONTENDERS] = {[MOST_CONTENDERS] = true, true, true, true, true};
+// Of the contenders the first ones are originals, the others results.
+#define CONTEST(name, n_contenders, n_originals, ...)                                                                  \
+    struct contest name = {.n = n_contenders, .is_result = &is_result[MOST_CONTENDERS - (n_originals)], __VA_ARGS__}
 
 static bool load_paper(void *context, size_t i, struct error *error)
 {
@@ -108,9 +114,17 @@ static bool hold(struct paper *p, struct contest *c, struct contest_outcome *out
     return is_held;
 }
 
-static struct contest_outcome held(struct paper *p, struct contest *c, struct sample_summary *qualifying)
+static struct contest_outcome held(struct paper *p, struct contest *c)
 {
-    struct contest_outcome outcome = {.qualifying = qualifying};
+    struct contest_outcome outcome = {.qualifying = p->qualifying};
+    assert_true(hold(p, c, &outcome));
+    return outcome;
+}
+
+// Without being told how they qualify: two that contend are in the final at once.
+static struct contest_outcome held_at_once(struct paper *p, struct contest *c)
+{
+    struct contest_outcome outcome = {.qualifying = NULL};
     assert_true(hold(p, c, &outcome));
     return outcome;
 }
@@ -119,16 +133,14 @@ static struct contest_outcome held(struct paper *p, struct contest *c, struct sa
 TEST(gains_are_over_the_fastest_original)
 {
     static const double seconds[] = {0.0335, 0.0729, 0.0290, 0.0273, 0.0500};
-    static const bool is_result[] = {false, false, true, true, true};
-    struct sample_summary qualifying[5];
     for (size_t most_loaded = 0; most_loaded < 3; most_loaded++) {
         struct paper p = {.seconds = seconds, .noise = 0.02, .result = 3};
-        struct contest c = {.n = 5, .is_result = is_result, .seconds = 0.01, .loads = 3, .most_loaded = most_loaded};
-        struct contest_outcome outcome = held(&p, &c, qualifying);
+        CONTEST(c, 5, 2, .seconds = 0.01, .loads = 3, .most_loaded = most_loaded);
+        struct contest_outcome outcome = held(&p, &c);
         assert_true(outcome.original == 0 && outcome.result == 3);
         assert_true(outcome.gain.ratio > 1.2 && outcome.gain.ratio < 1.25 && ratio_is_a_gain(&outcome.gain));
         assert_true(outcome.gain.n_loads == 3 && outcome.times[0].count >= 11);
-        assert_true(qualifying[1].minimum >= 0.0729 && p.loads[1] == 1 && p.loads[0] == 4);
+        assert_true(p.qualifying[1].minimum >= 0.0729 && p.loads[1] == 1 && p.loads[0] == 4);
         assert_int_equal(p.most_loaded, most_loaded ? most_loaded : 5);
         assert_true(p.runs[4] < p.runs[3]);   // dropped
     }
@@ -138,11 +150,9 @@ TEST(gains_are_over_the_fastest_original)
 TEST(loads_that_differ_prove_nothing)
 {
     static const double seconds[] = {0.010, 0.0099};
-    static const bool is_result[] = {false, true};
-    struct sample_summary qualifying[2];
     struct paper p = {.seconds = seconds, .noise = 0.001, .result = 1, .of_load = {0, 1, 0.9, 1.1, 1}};
-    struct contest c = {.n = 2, .is_result = is_result, .seconds = 0.01, .loads = 3};
-    struct contest_outcome outcome = held(&p, &c, qualifying);
+    CONTEST(c, 2, 1, .seconds = 0.01, .loads = 3);
+    struct contest_outcome outcome = held(&p, &c);
     assert_false(ratio_is_a_gain(&outcome.gain));
     assert_true(outcome.gain.low > 0 && outcome.gain.low < 1 && outcome.gain.high > 1 && outcome.gain.n_loads == 3);
     memset(p.of_load, 0, sizeof p.of_load);
@@ -155,13 +165,11 @@ TEST(loads_that_differ_prove_nothing)
 TEST(originals_alone_qualify)
 {
     static const double seconds[] = {0.0335, 0.0300, 0.0729};
-    static const bool is_result[] = {false, false, false};
-    struct sample_summary qualifying[3];
     struct paper p = {.seconds = seconds, .noise = 0.02};
-    struct contest c = {.n = 3, .is_result = is_result, .seconds = 0.01, .loads = 3};
-    struct contest_outcome outcome = held(&p, &c, qualifying);
+    CONTEST(c, 3, 3, .seconds = 0.01, .loads = 3);
+    struct contest_outcome outcome = held(&p, &c);
     assert_true(outcome.original == 1 && outcome.result == 3);
-    assert_true(p.loads[1] == 1 && outcome.times[0].quartile1 == qualifying[1].quartile1);
+    assert_true(p.loads[1] == 1 && outcome.times[0].quartile1 == p.qualifying[1].quartile1);
 }
 
 // The seconds that runs slept at least after the interruption, but for the last one, which may end later than it
@@ -175,11 +183,9 @@ static double seconds_after(const struct paper *p)
 TEST(an_interruption_ends_it_soon)
 {
     static const double seconds[] = {0.30, 0.31, 0.20, 0.21, 0.22};
-    static const bool is_result[] = {false, false, true, true, true};
-    struct sample_summary qualifying[5];
-    struct contest c = {.n = 5, .is_result = is_result, .seconds = 3, .loads = 3};
+    CONTEST(c, 5, 2, .seconds = 3, .loads = 3);
     struct paper p = {.seconds = seconds, .slept = 0.3, .interrupted_at = 3};
-    struct contest_outcome outcome = held(&p, &c, qualifying);
+    struct contest_outcome outcome = held(&p, &c);
     assert_true(outcome.is_undecided && seconds_after(&p) < 2.1);
 }
 
@@ -187,19 +193,17 @@ TEST(an_interruption_ends_it_soon)
 TEST(what_was_timed_before_an_interruption_decides)
 {
     static const double seconds[] = {0.30, 0.35, 0.20, 0.15};
-    static const bool is_result[] = {false, false, true, true};
-    struct sample_summary qualifying[4];
     for (size_t most_loaded = 0; most_loaded < 3; most_loaded++) {
-        struct contest c = {.n = 4, .is_result = is_result, .seconds = 0.5, .loads = 3, .most_loaded = most_loaded};
+        CONTEST(c, 4, 2, .seconds = 0.5, .loads = 3, .most_loaded = most_loaded);
         struct paper p = {.seconds = seconds, .noise = 0.01, .slept = 0.01, .interrupted_at = 60};
-        struct contest_outcome outcome = held(&p, &c, qualifying);
+        struct contest_outcome outcome = held(&p, &c);
         assert_true(!outcome.is_undecided && outcome.original == 0 && outcome.result == 3);
         assert_true(ratio_is_a_gain(&outcome.gain) && outcome.times[1].count >= 4 && seconds_after(&p) < 2.1);
     }
-    struct contest c = {.n = 4, .is_result = is_result, .seconds = 0.5, .loads = 3};
+    CONTEST(c, 4, 2, .seconds = 0.5, .loads = 3);
     struct paper p = {.seconds = seconds, .noise = 0.01, .slept = 1.1, .slept_at = 3, .interrupted_at = -1};
-    struct contest_outcome outcome = held(&p, &c, qualifying);
-    assert_true(!outcome.is_undecided && outcome.original == 0 && outcome.result == 2 && qualifying[3].count == 0);
+    struct contest_outcome outcome = held(&p, &c);
+    assert_true(!outcome.is_undecided && outcome.original == 0 && outcome.result == 2 && p.qualifying[3].count == 0);
     assert_true(ratio_is_a_gain(&outcome.gain));
 }
 
@@ -207,14 +211,13 @@ TEST(what_was_timed_before_an_interruption_decides)
 TEST(a_signal_leaves_little_time)
 {
     static const double seconds[] = {0.3, 0.2};
-    static const bool is_result[] = {false, true};
     static struct interrupt_flags flags;
-    struct contest c = {.n = 2, .is_result = is_result, .seconds = 3, .loads = 3};
+    CONTEST(c, 2, 1, .seconds = 3, .loads = 3);
     struct paper p = {.seconds = seconds, .slept = 0.05, .now = 3};
     flags.requested_at = (long long)(1e9 * (p.now - 1));
     flags.is_requested = true;
     interrupt_set_flags(&flags);
-    held(&p, &c, NULL);
+    held_at_once(&p, &c);
     interrupt_set_flags(NULL);
     assert_true(p.n_runs <= 5);
 }
@@ -224,7 +227,6 @@ TEST(a_signal_leaves_little_time)
 TEST(others_are_waited_for)
 {
     static const double seconds[] = {0.03, 0.02}, expected[] = {0.03, 0};
-    static const bool is_result[] = {false, true};
     static const struct {
         int n_shared;
         double when_shared, of_load;
@@ -233,15 +235,13 @@ TEST(others_are_waited_for)
         {3, 100, 0, false}, {1000, 100, 0, true}, {1000, 1.1, 0, false}, {0, 100, 0, false}, {1000, 1, 1, true}};
     for (size_t k = 0; k < COUNT_OF(cases); k++)
         for (int has_qualifying = 0; has_qualifying < 2; has_qualifying++) {
-            struct sample_summary qualifying[2];
             struct paper p = {.seconds = seconds, .noise = 0.02, .result = 1, .slept_at = -1};
-            struct contest c = {
-                .n = 2, .is_result = is_result, .seconds = 0, .loads = 7, .deadline = 1.2, .expected = expected};
+            CONTEST(c, 2, 1, .seconds = 0, .loads = 7, .deadline = 1.2, .expected = expected);
             p.n_shared = cases[k].n_shared;
             p.when_shared = cases[k].when_shared;
             for (int i = 0; cases[k].of_load > 0 && i < 64; i++)
                 p.of_load[i] = i % 2 ? 0.4 : 2.5;
-            struct contest_outcome outcome = held(&p, &c, has_qualifying ? qualifying : NULL);
+            struct contest_outcome outcome = (has_qualifying ? held : held_at_once)(&p, &c);
             assert_int_equal(outcome.is_disturbed, cases[k].is_disturbed);
             if (cases[k].is_disturbed)
                 continue;
@@ -255,22 +255,16 @@ TEST(others_are_waited_for)
 TEST(earlier_runs_qualify)
 {
     static const double seconds[] = {0.0335, 0.0729, 0.0290, 0.0273, 0.0500};
-    static const bool is_result[] = {false, false, true, true, true};
-    struct sample_summary earlier[5] = {{0}}, qualifying[5];
+    struct sample_summary earlier[5] = {{0}};
     for (int i = 0; i < 5; i++)
         earlier[i] = (struct sample_summary){.count = 3, .quartile1 = seconds[i]};
     for (size_t most_loaded = 0; most_loaded < 3; most_loaded++) {
         struct paper p = {.seconds = seconds, .noise = 0.02, .result = 3};
-        struct contest c = {.n = 5,
-                            .is_result = is_result,
-                            .seconds = 0.01,
-                            .loads = 3,
-                            .most_loaded = most_loaded,
-                            .earlier = earlier};
+        CONTEST(c, 5, 2, .seconds = 0.01, .loads = 3, .most_loaded = most_loaded, .earlier = earlier);
         int of_qualifying = most_loaded == 0 ? 1 : 0;
-        struct contest_outcome outcome = held(&p, &c, qualifying);
+        struct contest_outcome outcome = held(&p, &c);
         assert_true(outcome.original == 0 && outcome.result == 3 && ratio_is_a_gain(&outcome.gain));
-        assert_true(p.loads[1] == 0 && p.loads[4] == 0 && qualifying[4].quartile1 == seconds[4]);
+        assert_true(p.loads[1] == 0 && p.loads[4] == 0 && p.qualifying[4].quartile1 == seconds[4]);
         assert_int_equal(p.loads[2], of_qualifying);
         assert_int_equal(p.loads[3], of_qualifying + 3);
         assert_int_equal(contest_most_loads(&c), 3 * of_qualifying + 2 * 3);
@@ -278,10 +272,9 @@ TEST(earlier_runs_qualify)
     }
     earlier[2].count = 0;   // so it alone has to be run
     struct paper p = {.seconds = seconds, .noise = 0.02, .result = 3};
-    struct contest c = {
-        .n = 5, .is_result = is_result, .seconds = 0.01, .loads = 3, .most_loaded = 1, .earlier = earlier};
-    held(&p, &c, qualifying);
-    assert_true(p.loads[2] == 1 && p.loads[3] == 3 && p.loads[4] == 0 && qualifying[2].count > 0);
+    CONTEST(c, 5, 2, .seconds = 0.01, .loads = 3, .most_loaded = 1, .earlier = earlier);
+    held(&p, &c);
+    assert_true(p.loads[2] == 1 && p.loads[3] == 3 && p.loads[4] == 0 && p.qualifying[2].count > 0);
     assert_int_equal(contest_most_loads(&c), 1 + 2 * 3);
 }
 
@@ -290,28 +283,25 @@ TEST(earlier_runs_qualify)
 TEST(earlier_verdicts_stand)
 {
     static const double seconds[] = {0.0335, 0.0729, 0.0290, 0.0273, 0.0500};
-    static const bool is_result[] = {false, false, true, true, true};
     static const struct earlier_verdict is_open = {0, 3, {1.22, 0.95, 1.3, 7}, 0.0273};
     static const struct earlier_verdict is_gain = {0, 3, {1.22, 1.21, 1.23, 7}, 0.0273};
     for (int k = 0; k < 12; k++) {
-        struct sample_summary qualifying[5];
         const struct earlier_verdict *earlier = k < 6 ? &is_gain : &is_open;
         struct paper p = {.seconds = seconds, .noise = 0.02, .result = 3, .earlier = earlier, .is_of_pair = k % 2};
-        struct contest c = {.n = 5, .is_result = is_result, .seconds = 0.01, .loads = 3};
+        CONTEST(c, 5, 2, .seconds = 0.01, .loads = 3);
         c.most_loaded = (size_t)k / 2 % 3;
-        struct contest_outcome outcome = held(&p, &c, qualifying);
+        struct contest_outcome outcome = held(&p, &c);
         assert_true(outcome.is_earlier && !outcome.is_doubted && outcome.original == 0 && outcome.result == 3);
         assert_memory_equal(&outcome.gain, &earlier->gain, sizeof outcome.gain);
         assert_true(outcome.times[0].count >= 2 && outcome.times[1].count >= 2);
         assert_true(outcome.times[0].minimum >= 0.0335 && outcome.times[1].maximum < 0.0335);
         assert_int_equal(p.n_loads, p.is_of_pair ? 5 + 2 : 2);
-        assert_int_equal(qualifying[1].count > 0, p.is_of_pair);
+        assert_int_equal(p.qualifying[1].count > 0, p.is_of_pair);
     }
     static const struct earlier_verdict alone = {1, 5, {0}, 0.0729};
-    static const bool is_none[5] = {false};
     struct paper p = {.seconds = seconds, .noise = 0.02, .earlier = &alone};
-    struct contest c = {.n = 5, .is_result = is_none, .seconds = 0.01, .loads = 3};
-    struct contest_outcome outcome = held(&p, &c, NULL);
+    CONTEST(c, 5, 5, .seconds = 0.01, .loads = 3);
+    struct contest_outcome outcome = held_at_once(&p, &c);
     assert_true(outcome.is_earlier && outcome.original == 1 && outcome.result == 5 && p.n_loads == 1);
     assert_true(outcome.times[0].minimum >= 0.0729);
 }
@@ -320,13 +310,11 @@ TEST(earlier_verdicts_stand)
 TEST(earlier_verdicts_are_doubted)
 {
     static const double seconds[] = {0.0335, 0.0729, 0.0290, 0.0273};
-    static const bool is_result[] = {false, false, true, true};
     static const struct earlier_verdict earlier[] = {{0, 2, {1.5, 1.4, 1.6, 7}, 0.02}, {0, 3, {0.9, 0.8, 1, 7}, 0.02}};
     for (int k = 0; k < 4; k++) {
-        struct sample_summary qualifying[4];
         struct paper p = {.seconds = seconds, .noise = 0.02, .result = 3, .earlier = &earlier[k / 2]};
-        struct contest c = {.n = 4, .is_result = is_result, .seconds = 0.01, .loads = 3, .most_loaded = (size_t)k % 2};
-        struct contest_outcome outcome = held(&p, &c, qualifying);
+        CONTEST(c, 4, 2, .seconds = 0.01, .loads = 3, .most_loaded = (size_t)k % 2);
+        struct contest_outcome outcome = held(&p, &c);
         assert_true(outcome.is_doubted && !outcome.is_earlier && outcome.original == 0 && outcome.result == 3);
         assert_true(outcome.gain.ratio > 1.2 && outcome.gain.ratio < 1.25 && outcome.gain.n_loads == 3);
         assert_int_equal(p.n_loads, 2 * 2 + 4 + 2 * 3);
@@ -334,8 +322,8 @@ TEST(earlier_verdicts_are_doubted)
     }
     static const struct earlier_verdict sound = {0, 3, {1.22, 1.21, 1.23, 7}, 0.0273};
     struct paper p = {.seconds = seconds, .noise = 0.02, .result = 3, .earlier = &sound, .of_load = {0, 1.2}};
-    struct contest c = {.n = 4, .is_result = is_result, .seconds = 0.01, .loads = 3};
-    struct contest_outcome outcome = held(&p, &c, NULL);
+    CONTEST(c, 4, 2, .seconds = 0.01, .loads = 3);
+    struct contest_outcome outcome = held_at_once(&p, &c);
     assert_true(outcome.is_earlier && p.n_loads == 4);
 }
 
@@ -343,7 +331,6 @@ TEST(earlier_verdicts_are_doubted)
 TEST(other_verdicts_are_not_looked_at)
 {
     static const double seconds[] = {0.0335, 0.0729, 0.0290, 0.0273};
-    static const bool is_result[] = {false, false, true, true};
     static const struct {
         struct earlier_verdict verdict;
         bool is_of_pair;
@@ -354,14 +341,13 @@ TEST(other_verdicts_are_not_looked_at)
         {{1, 3, {1.22, 1.21, 1.23, 7}, 0.02}, true},  {{0, 2, {1.22, 1.21, 1.23, 7}, 0.02}, true},
     };
     for (size_t k = 0; k < COUNT_OF(cases); k++) {
-        struct sample_summary qualifying[4];
         struct paper p = {.seconds = seconds,
                           .noise = 0.02,
                           .result = 3,
                           .earlier = &cases[k].verdict,
                           .is_of_pair = cases[k].is_of_pair};
-        struct contest c = {.n = 4, .is_result = is_result, .seconds = 0.01, .loads = 3};
-        struct contest_outcome outcome = held(&p, &c, qualifying);
+        CONTEST(c, 4, 2, .seconds = 0.01, .loads = 3);
+        struct contest_outcome outcome = held(&p, &c);
         assert_true(!outcome.is_doubted && !outcome.is_earlier && outcome.is_settled);
         assert_true(outcome.original == 0 && outcome.result == 3 && outcome.gain.n_loads == 3);
         assert_int_equal(p.n_loads, 4 + 2 * 3);
@@ -373,7 +359,6 @@ TEST(other_verdicts_are_not_looked_at)
 TEST(cut_contests_are_not_settled)
 {
     static const double faster[] = {0.4, 0.395}, slower[] = {0.4, 0.5};
-    static const bool is_result[] = {false, true};
     static const struct {
         const double *seconds;
         double deadline, scatter;
@@ -385,17 +370,17 @@ TEST(cut_contests_are_not_settled)
     };
     for (size_t k = 0; k < COUNT_OF(cases); k++) {
         struct paper p = {.seconds = cases[k].seconds, .noise = 0.001, .result = 1, .slept_at = -1};
-        struct contest c = {.n = 2, .is_result = is_result, .loads = 7, .deadline = cases[k].deadline};
+        CONTEST(c, 2, 1, .loads = 7, .deadline = cases[k].deadline);
         c.seconds = 1e-3;   // as long as no load takes, so that none is spared
         for (int i = 0; i < 64; i++)
             p.of_load[i] = 1 - cases[k].scatter * (i % 3 - 0.9);
-        struct contest_outcome outcome = held(&p, &c, NULL);
+        struct contest_outcome outcome = held_at_once(&p, &c);
         assert_in_range(outcome.gain.n_loads, cases[k].n_loads, cases[k].scatter > 0 ? 39 : 7);
         assert_int_equal(outcome.is_settled, cases[k].is_settled);
     }
     struct paper vain = {.seconds = slower, .result = 1, .slept_at = -1};
-    struct contest c = {.n = 2, .is_result = is_result, .seconds = 0, .loads = 7};
-    struct contest_outcome outcome = held(&vain, &c, NULL);
+    CONTEST(c, 2, 1, .seconds = 0, .loads = 7);
+    struct contest_outcome outcome = held_at_once(&vain, &c);
     assert_true(outcome.is_settled && outcome.gain.n_loads == 3);
 }
 
@@ -404,10 +389,9 @@ TEST(cut_contests_are_not_settled)
 TEST(open_finals_last_as_long_as_they_are_worth)
 {
     static const double seconds[] = {0.4, 0.395}, worth[] = {1e-3, 1e3};
-    static const bool is_result[] = {false, true};
     for (int k = 0; k < 2; k++) {
         struct paper p = {.seconds = seconds, .noise = 0.001, .result = 1, .slept = 1e-3};
-        struct contest c = {.n = 2, .is_result = is_result, .seconds = 0.01, .loads = 7, .worth = worth[k]};
+        CONTEST(c, 2, 1, .seconds = 0.01, .loads = 7, .worth = worth[k]);
         struct contest_outcome outcome = {.qualifying = NULL};
         for (int i = 0; i < 64; i++)
             p.of_load[i] = 1 - 0.03 * (i % 3 - 0.9);
@@ -421,12 +405,10 @@ TEST(open_finals_last_as_long_as_they_are_worth)
 TEST(earlier_verdicts_survive)
 {
     static const double seconds[] = {0.3, 0.2}, expected[] = {0.3, 0.2};
-    static const bool is_result[] = {false, true};
     static const struct earlier_verdict earlier = {0, 1, {1.7, 1.69, 1.71, 7}, 0.2};
-    struct contest c = {.n = 2, .is_result = is_result, .seconds = 3, .loads = 7, .expected = expected};
-    struct sample_summary qualifying[2];
+    CONTEST(c, 2, 1, .seconds = 3, .loads = 7, .expected = expected);
     struct paper cut = {.seconds = seconds, .slept = 0.9, .interrupted_at = 1, .earlier = &earlier};
-    struct contest_outcome outcome = held(&cut, &c, qualifying);
+    struct contest_outcome outcome = held(&cut, &c);
     assert_true(outcome.is_earlier && !outcome.is_undecided && outcome.gain.ratio == 1.7 && seconds_after(&cut) < 2.1);
     struct paper late = {.seconds = seconds, .slept = 9, .interrupted_at = -1, .earlier = &earlier};
     assert_true(hold(&late, &c, &outcome));
@@ -440,16 +422,14 @@ TEST(earlier_verdicts_survive)
 TEST(long_runs_warm_up_nobody)
 {
     static const double of_run[] = {0.1, 0.2};
-    static const bool is_result[] = {false, true};
     for (int k = 0; k < 4; k++) {
         double seconds[2] = {of_run[k / 2], of_run[k / 2] - 0.01};
-        struct sample_summary qualifying[2], earlier[2];
+        struct sample_summary earlier[2];
         struct paper p = {.seconds = seconds, .result = 1, .slept_at = -1};
-        struct contest c = {
-            .n = 2, .is_result = is_result, .loads = 7, .most_loaded = 1, .earlier = earlier, .prepares_all = k % 2};
+        CONTEST(c, 2, 1, .loads = 7, .most_loaded = 1, .earlier = earlier, .prepares_all = k % 2);
         for (int i = 0; i < 2; i++)
             earlier[i] = (struct sample_summary){.count = 3, .minimum = seconds[i], .quartile1 = seconds[i]};
-        struct contest_outcome outcome = held(&p, &c, qualifying);
+        struct contest_outcome outcome = held(&p, &c);
         assert_int_equal(outcome.gain.n_loads, 4);
         assert_int_equal(p.runs[0], 4 * (k == 3 ? 2 : 3));   // those of 0.1 s are past the time of warming up by one
         assert_int_equal(p.runs[1], p.runs[0]);
@@ -462,24 +442,17 @@ TEST(long_runs_warm_up_nobody)
 TEST(few_long_pairs_are_a_verdict)
 {
     static const double seconds[] = {5, 2};
-    static const bool is_result[] = {false, true};
     for (int k = 0; k < 8; k++) {
         int n_loads = 1 + k % 4;
-        struct sample_summary qualifying[2], earlier[2];
+        struct sample_summary earlier[2];
         struct paper p = {.seconds = seconds, .noise = 0.1, .result = 1, .slept = 1, .n_shared = 1000};
-        struct contest c = {.n = 2,
-                            .is_result = is_result,
-                            .seconds = 3,
-                            .loads = 7,
-                            .deadline = 2 * n_loads - 0.5,
-                            .most_loaded = 1,
-                            .earlier = earlier,
-                            .prepares_all = true};
+        CONTEST(c, 2, 1, .seconds = 3, .loads = 7, .deadline = 2 * n_loads - 0.5, .most_loaded = 1, .earlier = earlier,
+                .prepares_all = true);
         for (int i = 0; i < 2; i++)
             earlier[i] = (struct sample_summary){.count = 3, .minimum = seconds[i], .quartile1 = seconds[i]};
         for (int i = 0; k >= 4 && i < 64; i++)
             p.of_load[i] = i % 2 ? 0.4 : 6;
-        struct contest_outcome outcome = held(&p, &c, qualifying);
+        struct contest_outcome outcome = held(&p, &c);
         assert_true(!outcome.is_disturbed && p.runs[0] == n_loads && p.runs[1] == n_loads);
         assert_int_equal(outcome.is_undecided, n_loads < 4 || k >= 4);
         if (!outcome.is_undecided)
@@ -490,13 +463,11 @@ TEST(few_long_pairs_are_a_verdict)
 // Each load of the result is slower or faster by some normal number.
 static struct ratio_summary gain_of_loads(struct paper *p, double seconds_left, double deadline, struct random *random)
 {
-    static const bool is_result[] = {false, true};
-    struct sample_summary qualifying[2];
-    struct contest c = {.n = 2, .is_result = is_result, .seconds = seconds_left, .deadline = deadline, .loads = 7};
+    CONTEST(c, 2, 1, .seconds = seconds_left, .deadline = deadline, .loads = 7);
     memset(p->loads, 0, sizeof p->loads);
     for (int i = 0; i < 64; i++)
         p->of_load[i] = exp(0.01 * random_normal(random));
-    struct contest_outcome outcome = held(p, &c, qualifying);
+    struct contest_outcome outcome = held(p, &c);
     return outcome.gain;
 }
 
@@ -573,12 +544,10 @@ TEST(open_contests_go_on)
 TEST(a_load_that_fails_ends_it)
 {
     static const double seconds[] = {0.010, 0.0099};
-    static const bool is_result[] = {false, true};
-    struct sample_summary qualifying[2];
-    struct contest c = {.n = 2, .is_result = is_result, .seconds = 0.01, .loads = 3};
-    struct contest_outcome outcome = {.qualifying = qualifying};
+    CONTEST(c, 2, 1, .seconds = 0.01, .loads = 3);
     for (int i = 1; i <= 4; i++) {
         struct paper p = {.seconds = seconds, .fails_at = i};
+        struct contest_outcome outcome = {.qualifying = p.qualifying};
         assert_false(hold(&p, &c, &outcome));
     }
 }

@@ -28,7 +28,6 @@ static struct model *prepare(void *context, const struct graph *g, const uint8_t
 static void write_model(struct backend *cpu, const struct graph *g, float *weights, const char *path)
 {
     static const char *const inputs[] = {"x"}, *const outputs[] = {"d"};
-    struct error error = {0};
     const struct type types[] = {*graph_type(g, 0)};
     struct tensor_value value = {.type = *graph_type(g, 1), .data = weights};
     const struct compile_request request = {.graph = g,
@@ -41,8 +40,7 @@ static void write_model(struct backend *cpu, const struct graph *g, float *weigh
                                             .backend = cpu,
                                             .prepare = prepare,
                                             .context = cpu};
-    if (!compiled_model_write(&request, path, &error))
-        fail_msg("%s", error.message);
+    OK(compiled_model_write(&request, path, &error));
 }
 
 static size_t run_model(struct backend *cpu, const char *path, float *input, float *ret_output)

@@ -134,13 +134,11 @@ static bool check_match(void *context, const struct match *m)
     struct checking *c = context;
     tensor_id old[MAX_RULE_OUTPUTS], new[MAX_RULE_OUTPUTS];
     struct graph with_target, result;
-    struct error error = {0};
     graph_copy(&with_target, c->g);
     if (match_apply(m, &with_target, c->scratch, old, new)) {
         c->matches++;
         assert_true(graph_replace(&result, &with_target, m->rule->n_outputs, old, new, NULL));
-        if (!graph_check(&result, &error))
-            fail_msg("%s", error.message);
+        OK(graph_check(&result, &error));
         assert_same_values(c->g, &result, c->a, m->rule->name);
         graph_free(&result);
     }
@@ -217,10 +215,9 @@ struct example {
 
 static void example_begin(struct example *x, const char *text)
 {
-    struct error error = {0};
     arena_init(&x->arena);
-    assert_true(sexp_parse(&x->arena, "test", text, strlen(text), &x->list, &error));
-    assert_true(rule_parse(&x->list->items[0], "test", &x->arena, &x->rule, &error));
+    OK(sexp_parse(&x->arena, "test", text, strlen(text), &x->list, &error));
+    OK(rule_parse(&x->list->items[0], "test", &x->arena, &x->rule, &error));
 }
 
 static void example_end(struct example *x)

@@ -45,17 +45,26 @@ static inline bool is_left_out(size_t combination, size_t each)
     return getenv("TASO_FEW") && combination % each;
 }
 
+// A call that has to succeed: its `&error` says why it did not.
+#define OK(...)                                                                                                        \
+    do {                                                                                                               \
+        struct error error = {0};                                                                                      \
+        if (!(__VA_ARGS__))                                                                                            \
+            fail_msg("%s", error.message);                                                                             \
+    } while (0)
+
 // The entry of a list of cmocka's.
 #define UNIT_TEST(function) cmocka_unit_test_setup_teardown(function, note_what_is_in_use, check_that_nothing_is_left)
 
-// Tests of a program: those of its file, in the order in which they stand there, whatever main does before and after.
-void tests_enter(struct CMUnitTest test, int line);
-int tests_run(void);   // 0: none failed
+// Tests of a program: those of its files, in the order in which they stand there, whatever main does before and after.
+void tests_enter(struct CMUnitTest test, const char *path, int line);
+int tests_run(const char *pattern);   // those with such a name, FILE.TEST; 0: there are some, and none failed
 #define TEST_BETWEEN(function, set_up, tear_down)                                                                      \
     static void function(void **state);                                                                                \
     __attribute__((constructor)) static void enter_##function(void)                                                    \
     {                                                                                                                  \
-        tests_enter((struct CMUnitTest)cmocka_unit_test_setup_teardown(function, set_up, tear_down), __LINE__);        \
+        tests_enter((struct CMUnitTest)cmocka_unit_test_setup_teardown(function, set_up, tear_down), __FILE__,         \
+                    __LINE__);                                                                                         \
     }                                                                                                                  \
     static void function(void **state)
 // `TEST(reads_empty_text) { ... }`

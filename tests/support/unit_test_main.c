@@ -3,7 +3,5 @@
 
 int main(int n_arguments, char **arguments)
 {
-    if (n_arguments > 1)
-        cmocka_set_test_filter(arguments[1]);
-    return tests_run();
+    return tests_run(n_arguments > 1 ? arguments[1] : "*");
 }

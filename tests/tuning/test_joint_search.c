@@ -131,9 +131,7 @@ static double search(struct made_up *m, uint64_t seed, const char *text, double 
     static const char *const names[] = {"layout", "fusion"};
     struct joint_problem problem = problem_of(m, seed);
     struct pass_schedule schedule;
-    struct error error = {0};
-    if (!pass_schedule_parse(&schedule, text, names, 2, &error))
-        fail_msg("%s", error.message);
+    OK(pass_schedule_parse(&schedule, text, names, 2, &error));
     struct joint_candidate best FREED_BY(joint_candidate_free);
     joint_search(&problem, &schedule, budget, 0, &best, ret_report);
     assert_true(best.cost == ret_report->after && best.cost == cost_of(m, &best));

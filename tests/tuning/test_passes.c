@@ -52,7 +52,6 @@ static struct passes_report search(struct fixture *f, const char *schedule, size
 {
     const struct graph *graphs[] = {&f->g};
     struct passes_report report;
-    struct error error = {0};
     struct passes *p = passes_new(f->fake);
     const struct passes_options options = {.n_graphs = 1,
                                            .graphs = graphs,
@@ -63,8 +62,7 @@ static struct passes_report search(struct fixture *f, const char *schedule, size
                                            .has_store = true,
                                            .clock = count_steps,
                                            .context = f->fake};
-    if (!passes_search(p, &options, &report, &error))
-        fail_msg("%s", error.message);
+    OK(passes_search(p, &options, &report, &error));
     passes_free(p);
     return report;
 }

@@ -22,15 +22,13 @@ struct fixture {
 
 static void set_up(struct fixture *f, const char *properties)
 {
-    struct error error = {0};
     f->has_report = f->has_symbols = false;
     symbolic_prover_init(&f->symbols);
     arena_init(&f->arena);
     judge_init(&f->judge);
     rule_set_init(&f->rules, &f->arena);
     property_set_init(&f->properties, &f->arena);
-    if (!property_set_parse(&f->properties, "test", properties, strlen(properties), &error))
-        fail_msg("%s", error.message);
+    OK(property_set_parse(&f->properties, "test", properties, strlen(properties), &error));
     axioms_make(&f->axioms, &f->properties);
     f->theory = theory_make(&f->axioms, 200000);
 }
@@ -356,12 +354,10 @@ TEST(cancels_no_partial_function)
 TEST(uses_most_properties_that_ship)
 {
     ARENA(a);
-    struct error error = {0};
     size_t n_used = 0;
     struct property_set properties FREED_BY(property_set_free);
     property_set_init(&properties, &a);
-    if (!property_set_read_folder(&properties, getenv("TASO_PROPERTIES"), &error))
-        fail_msg("%s", error.message);
+    OK(property_set_read_folder(&properties, getenv("TASO_PROPERTIES"), &error));
     for (size_t i = 0; i < properties.properties.count; i++) {
         struct equation eq = equation_of_property(properties.properties.items[i]);
         n_used += text_is_defined_everywhere(&eq);

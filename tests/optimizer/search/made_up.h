@@ -103,3 +103,12 @@ static inline void tear_down(struct fixture *f)
     rule_set_free(&f->rules);
     arena_free(&f->arena);
 }
+
+// A fixture that ends with its block, searched; and `options` that are the standard ones but for these:
+// `OPTIONS(options.budget = 0);`.
+#define SEARCHED(f, ...)                                                                                               \
+    struct fixture f FREED_BY(tear_down);                                                                              \
+    set_up_and_search(&f, __VA_ARGS__)
+#define OPTIONS(...)                                                                                                   \
+    struct search_options options = search_standard_options;                                                           \
+    (void)(__VA_ARGS__)

@@ -13,11 +13,8 @@
 // With next to no memory allowed the search tries less, and still ends well.
 TEST(keeps_within_its_memory)
 {
-    struct fixture f FREED_BY(tear_down);
-    struct search_options options = search_standard_options;
-    options.max_memory = 1;
-    options.budget = 50;
-    set_up_and_search(&f, A_SUM_OF_CURVES, &made_up_cost, &options);
+    OPTIONS(options.max_memory = 1, options.budget = 50);
+    SEARCHED(f, A_SUM_OF_CURVES, &made_up_cost, &options);
     assert_true(f.result.statistics.dropped > 0);
     assert_true(f.result.statistics.expanded > 2);
 }
@@ -44,13 +41,10 @@ static double seconds_beside_another(void *context, const struct graph *g)
 // Memory that the threads of a host hold is not the search's, and may not change its result.
 TEST(other_threads_have_memory_of_their_own)
 {
-    struct fixture f FREED_BY(tear_down);
     void *block = NULL;
     struct cost_model cost = {.graph_seconds = seconds_beside_another, .context = &block};
-    struct search_options options = search_standard_options;
-    options.max_memory = MUCH / 2;
-    options.budget = 50;
-    set_up_and_search(&f, A_SUM_OF_CURVES, &cost, &options);
+    OPTIONS(options.max_memory = MUCH / 2, options.budget = 50);
+    SEARCHED(f, A_SUM_OF_CURVES, &cost, &options);
     assert_non_null(block);
     assert_int_equal(f.result.statistics.dropped, 0);
     mem_free(block, MUCH);
@@ -72,8 +66,7 @@ TEST(loses_patience_by_matches_too)
 {
     for (int64_t patience = 10; patience <= 40; patience *= 2) {
         struct fixture f FREED_BY(tear_down);
-        struct search_options options = search_standard_options;
-        options.patience = patience;
+        OPTIONS(options.patience = patience);
         search_a_long_sum(&f, &made_up_cost, &options);
         assert_int_equal(f.result.ends.items[0], SEARCH_OUT_OF_PATIENCE);
         assert_true(f.result.statistics.matches >= 4 * (uint64_t)patience);
@@ -85,9 +78,7 @@ TEST(loses_patience_by_matches_too)
 TEST(loses_patience_by_work_too)
 {
     TEXT(text);
-    struct fixture f FREED_BY(tear_down);
-    struct search_options options = search_standard_options;
-    options.patience = 20;
+    OPTIONS(options.patience = 20);
     text_add(&text, "(graph");
     for (int i = 0; i < 7; i++) {
         for (int j = 0; j < 12; j++)
@@ -99,7 +90,7 @@ TEST(loses_patience_by_work_too)
         text_printf(&text, i ? "(let s%d (ewadd s%d x%d))" : "(let s0 (tanh x0))", i, i - 1, i);
     }
     text_add(&text, "(output s6))");
-    set_up_and_search(&f, text.chars, &made_up_cost, &options);
+    SEARCHED(f, text.chars, &made_up_cost, &options);
     assert_int_equal(f.result.ends.items[0], SEARCH_OUT_OF_PATIENCE);
     assert_true(f.result.statistics.expanded < 20);
     assert_true(f.result.statistics.matches < 5 * 20);
@@ -110,11 +101,8 @@ TEST(ends_when_the_work_of_the_budget_is_done)
 {
     for (int64_t per_graph = 10; per_graph <= 40; per_graph *= 2) {
         struct fixture f FREED_BY(tear_down);
-        struct search_options options = search_standard_options;
-        options.patience = 0;
-        options.work_per_graph = per_graph;
-        options.work_per_node = 1000;
-        options.usual_nodes = 5;
+        OPTIONS(options.patience = 0, options.work_per_graph = per_graph, options.work_per_node = 1000,
+                options.usual_nodes = 5);
         search_a_long_sum(&f, &made_up_cost, &options);
         uint64_t most = 1000 * (uint64_t)(per_graph + (int64_t)f.g.nodes.count - 5);
         assert_int_equal(f.result.ends.items[0], SEARCH_OUT_OF_WORK);
@@ -126,12 +114,8 @@ TEST(ends_when_the_work_of_the_budget_is_done)
 // A rewrite that improves is applied, even where all the work was done to find it.
 TEST(applies_what_was_found_when_the_work_is_done)
 {
-    struct fixture f FREED_BY(tear_down);
-    struct search_options options = search_standard_options;
-    options.work_per_graph = 0;
-    options.work_per_node = 1;
-    options.usual_nodes = 0;
-    set_up_and_search(&f, THREE_PRODUCTS, &made_up_cost, &options);
+    OPTIONS(options.work_per_graph = 0, options.work_per_node = 1, options.usual_nodes = 0);
+    SEARCHED(f, THREE_PRODUCTS, &made_up_cost, &options);
     assert_int_equal(f.result.ends.items[0], SEARCH_OUT_OF_WORK);
     assert_int_equal(f.result.statistics.expanded, 1);
     assert_true(f.result.statistics.adopted > 0 && f.result.seconds_after < f.result.seconds_before);
@@ -164,13 +148,11 @@ static double seconds_until_late(void *context, const struct graph *g)
 // A rewrite that gains by then is applied, which takes the price of the whole, and nothing else is priced.
 TEST(applies_what_was_found_when_time_is_over)
 {
-    struct fixture f FREED_BY(tear_down);
-    struct search_options options = search_standard_options;
     struct slow_pricer pricer = {.n_late = 0};
     void *workers[] = {NULL};
     const struct cost_model cost = {seconds_until_late, &pricer, 1, workers};
-    options.seconds = SECONDS_TO_FIND;
-    set_up_and_search(&f, THREE_PRODUCTS, &cost, &options);
+    OPTIONS(options.seconds = SECONDS_TO_FIND);
+    SEARCHED(f, THREE_PRODUCTS, &cost, &options);
     assert_int_equal(f.result.ends.items[0], SEARCH_OUT_OF_TIME);
     assert_true(f.result.statistics.adopted > 0 && f.result.seconds_after < f.result.seconds_before);
     assert_true(pricer.n_late <= 2);
@@ -180,11 +162,8 @@ TEST(applies_what_was_found_when_time_is_over)
 TEST(patience_is_renewed_by_gains_that_matter)
 {
     for (int matters = 0; matters <= 1; matters++) {
-        struct fixture f FREED_BY(tear_down);
-        struct search_options options = search_standard_options;
-        options.patience = 1;
-        options.renewing_gain = matters ? 0 : 0.99;
-        set_up_and_search(&f, THREE_PRODUCTS, &made_up_cost, &options);
+        OPTIONS(options.patience = 1, options.renewing_gain = matters ? 0 : 0.99);
+        SEARCHED(f, THREE_PRODUCTS, &made_up_cost, &options);
         assert_true(f.result.statistics.adopted > 0);
         assert_int_equal(f.result.statistics.adopted > 1, matters);
     }
@@ -230,8 +209,7 @@ TEST(equal_graphs_are_priced_once)
     struct fixture f FREED_BY(tear_down);
     uint64_t n_asked = 0;
     const struct cost_model counting = {counted_seconds, &n_asked, 0, NULL};
-    struct search_options options = search_standard_options;
-    options.patience = 100;
+    OPTIONS(options.patience = 100);
     search_a_long_sum(&f, &counting, &options);
     assert_true(n_asked < f.result.statistics.priced - f.result.statistics.remembered);
 }
@@ -257,18 +235,16 @@ static double deceiving_seconds(void *context, const struct graph *g)
 TEST(asks_no_more_where_the_first_gains_nothing)
 {
     TEXT(text);
-    struct fixture f FREED_BY(tear_down);
-    struct search_options options = search_standard_options;
     struct deceiver deceiver = {.least_nodes = 16};
     const struct cost_model cost = {deceiving_seconds, &deceiver, 0, NULL};
-    options.budget = 2;
+    OPTIONS(options.budget = 2);
     text_add(&text, "(graph (let x0 (input 0) (f32 8 4))");
     for (int i = 0; i < 20; i++)
         text_printf(&text,
                     "(let a%d (transpose :perm 1 0 x%d)) (let b%d (transpose :perm 1 0 a%d)) (let x%d (tanh b%d))", i,
                     i, i, i, i + 1, i);
     text_add(&text, "(output x20))");
-    set_up_and_search(&f, text.chars, &cost, &options);
+    SEARCHED(f, text.chars, &cost, &options);
     assert_int_equal(f.result.steps.count, 0);
     assert_int_equal(deceiver.n_whole, 5);
 }
@@ -301,11 +277,9 @@ static void add_chain(struct text *out, char from, char to, int number, int leng
 TEST(believes_no_part_that_the_whole_refutes)
 {
     TEXT(text);
-    struct fixture f FREED_BY(tear_down);
-    struct search_options options = search_standard_options;
     struct deceiver deceiver = {.least_nodes = 30};
     const struct cost_model cost = {seconds_saved_by_transposing, &deceiver, 0, NULL};
-    options.budget = 3;
+    OPTIONS(options.budget = 3);
     text_add(&text, "(graph (let x0 (input 0) (f32 8 4))");
     for (int i = 0; i < 10; i++) {
         const char *shape = i % 2 ? "8 4" : "4 8";
@@ -316,7 +290,7 @@ TEST(believes_no_part_that_the_whole_refutes)
                     i);
     }
     text_add(&text, "(output x10))");
-    set_up_and_search(&f, text.chars, &cost, &options);
+    SEARCHED(f, text.chars, &cost, &options);
     assert_int_equal(f.result.steps.count, 10);
     assert_int_equal(deceiver.n_whole, 7);
 }
@@ -347,8 +321,7 @@ TEST(prices_anew_what_gained_nothing)
 {
     struct fixture f FREED_BY(tear_down);
     const struct cost_model cost = {seconds_of_two_pairs, NULL, 0, NULL};
-    struct search_options options = search_standard_options;
-    options.budget = 3;
+    OPTIONS(options.budget = 3);
     set_up_and_search(
         &f,
         "(graph (let x (input 0) (f32 8 4)) (let a (transpose :perm 1 0 x)) (let b (transpose :perm 1 0 a))"
@@ -380,10 +353,9 @@ TEST(equal_descriptions_have_one_price)
 // Of graphs, matches and work, what ends first; a gain that matters is what all three begin anew from.
 TEST(patience_says_how_much_is_done)
 {
-    struct search_options options = search_standard_options;
     struct patience p = {0};
     struct search_statistics s = {.expanded = 10, .matches = 1000, .ill_typed = 200};
-    options.patience = 100;
+    OPTIONS(options.patience = 100);
     assert_true(patience_share(&p, &options, &s, 0) == 1);
     patience_note(&p, &options, &s, 0, 2.0);
     assert_true(patience_share(&p, &options, &s, 0) == 800.0 / 1200);

@@ -15,12 +15,10 @@ static uint64_t n_graphs(void)
 
 static void saturate(struct fixture *f, const struct cost_model *cost, int64_t budget)
 {
-    struct search_options options = search_standard_options;
     struct saturation_options saturation = saturation_standard_options;
     struct validator validator FREED_BY(validator_free);
     validator_init(&validator);
-    options.budget = budget;
-    options.alpha = 2;
+    OPTIONS(options.budget = budget, options.alpha = 2);
     search(f, cost, &options);
     double before = f->result.seconds_after;
     saturation.exploration.most_nodes = 3000;
@@ -57,12 +55,10 @@ TEST(extracts_no_larger_weights)
 {
     const size_t one = 8 * 4 * sizeof(float);
     for (size_t most = 2; most <= 3; most++) {
-        struct fixture f FREED_BY(tear_down);
-        struct search_options options = search_standard_options;
         struct saturation_options saturation = saturation_standard_options;
-        options.budget = 0;
+        OPTIONS(options.budget = 0);
         saturation.weights.most_bytes = most * one;
-        set_up_and_search(&f, THREE_PRODUCTS, &made_up_cost, &options);
+        SEARCHED(f, THREE_PRODUCTS, &made_up_cost, &options);
         saturation_improve(&f.result, &f.rules, &made_up_cost, &saturation);
         assert_int_equal(count_products(&f.result.graph), most == 3 ? 1 : 3);
     }
@@ -106,14 +102,12 @@ static double counted_if_unknown(void *context, const struct graph *g)
 // Nothing is measured for what has more e-nodes of unknown cost than may be.
 TEST(measures_no_more_than_it_may)
 {
-    struct fixture f FREED_BY(tear_down);
     size_t n_measured = 0;
     const struct cost_model cost = {counted_if_unknown, &n_measured, .known_seconds = seconds_if_narrow};
-    struct search_options options = search_standard_options;
     struct saturation_options saturation = saturation_standard_options;
-    options.budget = 0;
+    OPTIONS(options.budget = 0);
     saturation.most_unknown = 0;
-    set_up_and_search(&f, THREE_PRODUCTS, &cost, &options);
+    SEARCHED(f, THREE_PRODUCTS, &cost, &options);
     n_measured = 0;
     saturation_improve(&f.result, &f.rules, &cost, &saturation);
     assert_int_equal(n_measured, 0);
@@ -124,9 +118,8 @@ TEST(measures_no_more_than_it_may)
 static size_t products_left_of_four(size_t most_egraphs)
 {
     struct fixture f FREED_BY(tear_down);
-    struct search_options options = search_standard_options;
     struct saturation_options saturation = saturation_standard_options;
-    options.budget = 0;
+    OPTIONS(options.budget = 0);
     saturation.exploration.rounds = saturation.exploration.k_multi = 1;
     saturation.most_egraphs = most_egraphs;
     set_up_and_search(

@@ -36,9 +36,8 @@ static char *kinds_of_nodes(const struct graph *g, struct text *out)
 TEST(finds_the_cheapest_graph)
 {
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct fixture f FREED_BY(tear_down);
         TEXT(kinds);
-        set_up_and_search(&f, cases[i].graph, &made_up_cost, &search_standard_options);
+        SEARCHED(f, cases[i].graph, &made_up_cost, &search_standard_options);
         assert_true(graph_check(&f.result.graph, &(struct error){0}));
         assert_string_equal(kinds_of_nodes(&f.result.graph, &kinds), cases[i].best);
         assert_true(f.result.seconds_after <= f.result.seconds_before);
@@ -50,8 +49,7 @@ TEST(gives_the_same_graph_again)
 {
     struct text texts[2] = {0};
     for (int round = 0; round < 2; round++) {
-        struct fixture f FREED_BY(tear_down);
-        set_up_and_search(&f, cases[0].graph, &made_up_cost, &search_standard_options);
+        SEARCHED(f, cases[0].graph, &made_up_cost, &search_standard_options);
         graph_print(&texts[round], &f.result.graph);
     }
     assert_string_equal(texts[0].chars, texts[1].chars);
@@ -61,10 +59,8 @@ TEST(gives_the_same_graph_again)
 
 TEST(keeps_the_original_with_no_budget)
 {
-    struct fixture f FREED_BY(tear_down);
-    struct search_options options = search_standard_options;
-    options.budget = 0;
-    set_up_and_search(&f, cases[0].graph, &made_up_cost, &options);
+    OPTIONS(options.budget = 0);
+    SEARCHED(f, cases[0].graph, &made_up_cost, &options);
     assert_true(graph_equal(&f.result.graph, &f.g));
     assert_int_equal(f.result.steps.count, 0);
 }
@@ -73,10 +69,8 @@ static size_t search_random_graph(uint64_t seed)
 {
     struct random random = random_seed(seed);
     struct cost_model cost = {seconds_at_random_prices, &seed, 0, NULL};
-    struct search_options options = search_standard_options;
     FIXTURE(&f, "(graph)");
-    options.budget = 60;
-    options.alpha = 2;
+    OPTIONS(options.budget = 60, options.alpha = 2);
     random_graph_fill(&f.g, &f.rules, &random, 10);
     search(&f, &cost, &options);
     require_same_values(&f, seed);
@@ -128,10 +122,8 @@ static void search_on_threads(uint64_t seed, size_t n_workers, bool is_forgetful
     }
     struct cost_model cost = {seconds_if_known, ret_main, n_workers, workers, .expected_seconds = expect_graph};
     *ret_main = (struct forgetful){.seed = seed};
-    struct search_options options = search_standard_options;
     FIXTURE(&f, "(graph)");
-    options.budget = 40;
-    options.alpha = 2;
+    OPTIONS(options.budget = 40, options.alpha = 2);
     random_graph_fill(&f.g, &f.rules, &random, 24);
     search(&f, &cost, &options);
     const struct search_statistics *s = &f.result.statistics;
@@ -218,7 +210,6 @@ static bool leads_away(const struct rule *r, const void *context)
 TEST(leads_all_readers_away)
 {
     TEXT(text);
-    struct search_options options = search_standard_options;
     text_add(&text, "(graph (let x (input 0) (f32 8 8)) (let l (weight 0) (f32 8 8)) (let p (matmul x l))");
     for (int i = 1; i <= 6; i++)
         text_printf(&text, "(let w%d (weight %d) (f32 8 8)) (let q%d (matmul p w%d)) (let r%d (tanh q%d))", i, i, i, i,
@@ -226,7 +217,7 @@ TEST(leads_all_readers_away)
     text_add(&text, "(output r1 r2 r3 r4 r5 r6))");
     FIXTURE(&f, text.chars);
     rule_set_filter(&f.rules, leads_away, NULL);
-    options.budget = 60;
+    OPTIONS(options.budget = 60);
     search(&f, &made_up_cost, &options);
     assert_true(f.result.seconds_after < f.result.seconds_before - 1e-6);
 }
@@ -287,11 +278,9 @@ TEST(keeps_no_graph_of_larger_weights)
 {
     const size_t one = 8 * 4 * sizeof(float);
     for (int i = 0; i < 2; i++) {
-        struct fixture f FREED_BY(tear_down);
         TEXT(kinds);
-        struct search_options options = search_standard_options;
-        options.weights.most_bytes = i == 0 ? 3 * one : 2 * one;
-        set_up_and_search(&f, THREE_PRODUCTS, &made_up_cost, &options);
+        OPTIONS(options.weights.most_bytes = i == 0 ? 3 * one : 2 * one);
+        SEARCHED(f, THREE_PRODUCTS, &made_up_cost, &options);
         assert_string_equal(kinds_of_nodes(&f.result.graph, &kinds),
                             i == 0 ? "concat concat matmul split split" : "matmul matmul matmul");
     }
@@ -310,15 +299,13 @@ TEST(adds_no_weights_that_overflow)
         {{3e38, 3e38}, "bf16", false},  {{NAN, 1}, "f32", true},       {{3e38, 3e38}, "f64", true},
     };
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
-        struct fixture f FREED_BY(tear_down);
         TEXT(text);
-        struct search_options options = search_standard_options;
         text_printf(&text,
                     "(graph (let x (input 0) (%s 4 4)) (let a (weight 0) (%s 4 4)) (let b (weight 1) (%s 4 4))"
                     " (let p (ewadd x a)) (let q (ewadd p b)) (output q))",
                     sums[i].dtype, sums[i].dtype, sums[i].dtype);
-        options.weights.magnitudes = sums[i].magnitudes;
-        set_up_and_search(&f, text.chars, &made_up_cost, &options);
+        OPTIONS(options.weights.magnitudes = sums[i].magnitudes);
+        SEARCHED(f, text.chars, &made_up_cost, &options);
         assert_int_equal(f.result.seconds_after < f.result.seconds_before, sums[i].is_added);
     }
 }
