@@ -7,6 +7,7 @@
 #include "selection/work.h"
 #include <limits.h>
 #include <omp.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *rule_use_name(enum rule_use use)

@@ -8,6 +8,7 @@
 #include "selection/example.h"
 #include "selection/select.h"
 #include <omp.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NODES_OF_A_GRAPH 10   // e-nodes that do for one of the graphs that options bound

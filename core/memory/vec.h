@@ -2,7 +2,6 @@
 #pragma once
 #include "core/memory/memory.h"
 #include <stdbool.h>
-#include <stdlib.h>
 
 #define VEC(T)                                                                                                         \
     struct {                                                                                                           \
@@ -11,6 +10,7 @@
     }
 
 void vec_grow(void *items_address, size_t *capacity, size_t item_size, size_t at_least);
+void vec_sort_items(void *items, size_t count, size_t item_size, int (*compare)(const void *, const void *));
 
 #define vec_reserve(v, n)                                                                                              \
     ((size_t)(n) <= (v)->capacity ? (void)0                                                                            \
@@ -21,8 +21,7 @@ void vec_grow(void *items_address, size_t *capacity, size_t item_size, size_t at
 #define vec_clear(v) ((void)((v)->count = 0))
 // The answer for qsort: does x go before y?
 #define ORDER(x, y) (((x) > (y)) - ((x) < (y)))
-// By qsort, which may not be given NULL: an empty vec has no items.
-#define vec_sort(v, compare) ((v)->count > 1 ? qsort((v)->items, (v)->count, sizeof *(v)->items, (compare)) : (void)0)
+#define vec_sort(v, compare) vec_sort_items((v)->items, (v)->count, sizeof *(v)->items, (compare))
 #define vec_free(v)                                                                                                    \
     (mem_free((v)->items, (v)->capacity * sizeof(*(v)->items)), (void)((v)->items = NULL),                             \
      (void)((v)->count = (v)->capacity = 0))

@@ -1,6 +1,7 @@
 // Lists of children are never changed in place: a changed one is a new list in the arena.
 #include "egraph/extraction/draft.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int compare_ids(const void *a, const void *b)

@@ -3,6 +3,7 @@
 
 #include "core/memory/arena.h"
 #include "onnx/convert/export/read_back.h"
+#include <stdlib.h>
 #include <string.h>
 
 #define NUMBERED "taso#"     // and the node's number, and #

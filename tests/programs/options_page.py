@@ -65,7 +65,7 @@ def section_of(command):
 def python_file():
     """Of taso-opt, which stands first."""
     with tempfile.NamedTemporaryFile("r", encoding="utf-8") as made:
-        subprocess.run([sys.executable, SOURCE / "scripts/program-pages", "python", PROGRAMS[0], made.name], check=True,
+        subprocess.run([sys.executable, SOURCE / "scripts/program-pages", PROGRAMS[0], "python", made.name], check=True,
                        env=dict(os.environ, HOME="/root", XDG_CACHE_HOME="/root/.cache"))
         return made.read()
 

@@ -9,6 +9,7 @@
 #include "verifier/symbolic_proof/symbols.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define MOST_CALLS 40
 #define STEP_LIMIT 1000000   // of Z3, for one question
