@@ -73,16 +73,19 @@ static void add_constant(struct text *text, double value)
         text_printf(text, "ALL((float)%a)", value);
 }
 
-// A quotient by a constant is a product, where the reciprocal is a normal number.
+// A quotient by a constant is a product, where the reciprocal is a normal number, so near that each quotient that is a
+// number of single precision is that number: means of equal entries are the entry, and whole ones stay whole.
 static bool add_quotient(struct text *text, const struct loop *l, const struct instruction *i)
 {
     char a[VALUE_NAME_SIZE];
-    const struct instruction *by = i->fn == FN_DIV ? constant_of(l, i->b) : NULL;
-    if (!by || !isnormal((float)by->constant) || !isnormal((float)(1 / by->constant)))
+    const struct instruction *constant = i->fn == FN_DIV ? constant_of(l, i->b) : NULL;
+    float by = constant ? (float)constant->constant : 0, reciprocal = by != 0 ? 1 / by : 0;
+    if (!isnormal(by) || !isnormal(reciprocal) || fabs((double)by * (double)reciprocal - 1) > 0x1p-25)
         return false;
     loop_text_name(i->a, a);
-    text_printf(text, "%s * ", a);
-    add_constant(text, 1 / by->constant);
+    text_printf(text, "NAMED(rounded)(%s * ", a);
+    add_constant(text, (double)reciprocal);
+    text_add(text, ")");
     return true;
 }
 

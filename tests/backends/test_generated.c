@@ -212,7 +212,7 @@ static const struct {
 } functions[] = {{FN_EXP, exp},   {FN_SIGMOID, sigmoid}, {FN_TANH, tanh}, {FN_ERF, erf},
                  {FN_SQRT, sqrt}, {FN_RELU, relu},       {FN_ABS, fabs}};
 
-// By a constant they are products, but where its reciprocal is no normal number.
+// By a constant they are products, but where its reciprocal is no normal number, or whole quotients would not be whole.
 static void check_quotients(struct programs *service, const struct machine *m, float by, bool are_products)
 {
     float x[2 * N_SPECIAL], z[2 * N_SPECIAL];
@@ -231,13 +231,15 @@ static void check_quotients(struct programs *service, const struct machine *m, f
     assert_true(!strstr(text.chars, "x0 / t0") == are_products);
     find_run(service, &text, &run);
     memcpy(x, special, sizeof special);
-    memcpy(x + N_SPECIAL, special, sizeof special);
+    for (int i = 0; i < N_SPECIAL; i++)
+        x[N_SPECIAL + i] = (float)(1 + 11 * i) * by;
     run((const void *[]){addresses, k.numbers.list.items}, NULL, 0, 1);
     for (int64_t i = 0; i < 2 * N_SPECIAL; i++) {
         float wanted = x[i] / by;
-        assert_true(isnan(wanted)   ? isnan(z[i])
-                    : isinf(wanted) ? z[i] == wanted
-                                    : fabs((double)z[i] - (double)wanted) <= allowed_of((double)wanted));
+        bool is_whole = (double)wanted * (double)by == (double)x[i];
+        assert_true(isnan(wanted)               ? isnan(z[i])
+                    : isinf(wanted) || is_whole ? z[i] == wanted
+                                                : fabs((double)z[i] - (double)wanted) <= allowed_of((double)wanted));
     }
 }
 
@@ -246,10 +248,10 @@ static int try_functions(struct programs *service, const struct machine *m, int 
     for (size_t i = 0; i < COUNT_OF(functions); i++)
         check_function(service, m, functions[i].fn, functions[i].function);
     check_reductions(service, m);
-    for (size_t i = 0; i < 2; i++) {
-        check_quotients(service, m, (const float[]){6, -0.1f}[i], true);
-        check_quotients(service, m, (const float[]){0, 1e-40f}[i], false);
-        check_quotients(service, m, (const float[]){INFINITY, 3e38f}[i], false);
+    for (size_t i = 0; i < 3; i++) {
+        check_quotients(service, m, (const float[]){6, -0.1f, 768}[i], true);
+        check_quotients(service, m, (const float[]){0, 1e-40f, 41}[i], false);
+        check_quotients(service, m, (const float[]){INFINITY, 3e38f, -94}[i], false);
     }
     return 1;
 }
