@@ -95,7 +95,7 @@ bool tile_schedule_parse(const char *text, struct tile_schedule *ret_schedule)
     if (!end || text[end])
         return false;
     *ret_schedule = (struct tile_schedule){p, q, t, k};
-    return p >= 1 && p <= TILE_MOST_PIXELS && q >= 1 && q <= TILE_MOST_VECTORS && t >= 1;
+    return p >= 1 && p <= TILE_MOST_PIXELS && q >= 1 && q <= TILE_MOST_VECTORS && t >= 1 && k >= 0;
 }
 
 // Do channels of a group start where a group of vectors may?

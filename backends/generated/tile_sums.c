@@ -271,7 +271,7 @@ static void print_beginnings(const struct tile_printing *p, const struct tile_ki
     if (!p->s->terms)
         return;
     text_add(p->text, "if (at) {\n");
-    print_sums_of_sums(p, kind, "a%1$d_%2$d = NAMED(load)(b + %3$d * LANES);\n");
+    print_sums_of_sums(p, kind, "a%1$d_%2$d = (V){0};\n");
     text_add(p->text, "}\n");
 }
 
@@ -298,7 +298,9 @@ void tile_print_sums(const struct tile_printing *p, const struct tile_kind *kind
         print_sums_of_pairs(p, kind);
     if (!p->s->terms)
         return;
-    text_add(p->text, "if (at + terms < CHANNELS) {\n");
+    text_add(p->text, "if (at) {\n");
+    print_sums_of_sums(p, kind, "a%1$d_%2$d += NAMED(load)(b + %3$d * LANES);\n");
+    text_add(p->text, "}\nif (at + terms < CHANNELS) {\n");
     print_sums_of_sums(p, kind, "NAMED(store)(b + %3$d * LANES, a%1$d_%2$d);\n");
     text_add(p->text, "return;\n}\n");
 }

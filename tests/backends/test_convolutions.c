@@ -479,12 +479,28 @@ TEST(few_results_are_stored_alone)
 }
 
 // In one chain as many equal terms lose 5e-5 of their sum.
+static void sum_equal_terms(struct programs *service, struct trial *t)
+{
+    ARENA(arena);
+    struct random random = random_seed(12);
+    complete(t);
+    assert_true(suits(t));
+    struct values v = make_values(t, 0, &random, &arena);
+    double n = (double)(t->d.channels * t->d.window.kernel[0] * t->d.window.kernel[1]);
+    double wanted = n * (double)0.3F * (double)0.7F;
+    for (int64_t i = 0; i < v.n_x; i++)
+        v.x[i] = 0.3F;
+    for (int64_t i = 0; i < v.n_w; i++)
+        v.w[i] = 0.7F;
+    pack(t, v.w, v.packed);
+    run_kernel(service, t, &v, &arena);
+    for (int64_t i = 0; i < v.n_y; i++)
+        assert_true(fabs(v.y[i] - wanted) <= 5e-6 * wanted);
+}
+
 static int sum_many_terms(struct programs *service, const struct machine *m, int k)
 {
-    struct random random = random_seed(12);
-    double wanted = 4 * 2048 * (double)0.3F * (double)0.7F;
     for (enum layout_of_image from = LAST; from <= ROWS; from++) {
-        ARENA(arena);
         struct trial t = {.from = from,
                           .to = LAST,
                           .parts = 1,
@@ -500,16 +516,13 @@ static int sum_many_terms(struct programs *service, const struct machine *m, int
                                 .result_height = 1,
                                 .result_width = 3,
                                 .window = {{2, 2}, {1, 1}, {1, 1}}}};
-        complete(&t);
-        struct values v = make_values(&t, 0, &random, &arena);
-        for (int64_t i = 0; i < v.n_x; i++)
-            v.x[i] = 0.3F;
-        for (int64_t i = 0; i < v.n_w; i++)
-            v.w[i] = 0.7F;
-        pack(&t, v.w, v.packed);
-        run_kernel(service, &t, &v, &arena);
-        for (int64_t i = 0; i < v.n_y; i++)
-            assert_true(fabs(v.y[i] - wanted) <= 5e-6 * wanted);
+        sum_equal_terms(service, &t);
+        t.from = from == BLOCKS ? LAST : from;
+        t.s.terms = 500;
+        t.d.channels *= 4;
+        t.d.height = t.d.window.kernel[0] = t.d.window.kernel[1] = 1;
+        t.d.width = t.d.result_width;
+        sum_equal_terms(service, &t);
     }
     return 1;
 }
@@ -599,7 +612,8 @@ static bool print_again(struct text *text, const char *schedule)
 
 TEST(schedules_are_read_as_they_are_printed)
 {
-    static const char *const right[] = {"(tile p:14 q:2 t:12544)", "(winograd m:4 tiles:14)"};
+    static const char *const right[] = {"(tile p:14 q:2 t:12544)", "(parts p:6 q:4 t:64 k:512)",
+                                        "(winograd m:4 tiles:14)"};
     static const char *const wrong[] = {"",
                                         "(tile)",
                                         "(tile p:0 q:1 t:1)",
@@ -609,6 +623,7 @@ TEST(schedules_are_read_as_they_are_printed)
                                         "(tile p:1 q:1 t:0)",
                                         "(tile p:1 q:1 t:1) ",
                                         "(tile p:1 q:1 t:-3)",
+                                        "(parts p:1 q:1 t:1 k:-5)",
                                         "(winograd)",
                                         "(winograd m:6 tiles:4)",
                                         "(winograd m:4 tiles:0)",
