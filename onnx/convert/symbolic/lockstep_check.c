@@ -26,9 +26,9 @@ struct trial {
 
 // --- what is said ----------------------------------------------------------------------------------------------------
 
-static tensor_id tensor_named(const struct importer *im, const struct onnx_string *name)
+static tensor_id tensor_named(const struct importer *im, const struct onnx_string *name)   // NULL: of no outputs
 {
-    const struct named_value *value = name_find(im, name);
+    const struct named_value *value = name ? name_find(im, name) : NULL;
     return value ? value->tensor : NO_TENSOR;
 }
 
@@ -90,14 +90,14 @@ static bool agree_on_all(struct trial *t, const struct onnx_string *names, size_
 static bool is_typed_at_probes(const struct trial *t, uint32_t index)
 {
     const struct onnx_node *n = t->there.im.source->nodes.items[index];
-    tensor_id z = tensor_named(&t->l->importers[0], &n->outputs.items[0]);
+    tensor_id z = tensor_named(&t->l->importers[0], n->outputs.items);
     return z != NO_TENSOR && type_is_known(graph_type(graph_of(t->l, 0), z));
 }
 
 // Is nothing left of a table here? No size is nothing.
 static bool is_cut_to_nothing(const struct trial *t, const struct onnx_node *n)
 {
-    tensor_id here = onnx_node_is(n, "Slice") ? tensor_named(&t->there.im, &n->outputs.items[0]) : NO_TENSOR;
+    tensor_id here = onnx_node_is(n, "Slice") ? tensor_named(&t->there.im, n->outputs.items) : NO_TENSOR;
     const struct type *type = here == NO_TENSOR ? NULL : graph_type(&t->there.model.graph, here);
     return type && type_is_known(type) && type_elements(type) == 0;
 }
@@ -156,7 +156,7 @@ static int64_t table_cut_by(const struct lockstep *l, const struct onnx_node *n)
     if (!onnx_node_is(n, "Slice") || n->inputs.count == 0)
         return 0;
     tensor_id x = tensor_named(&l->importers[0], &n->inputs.items[0]);
-    tensor_id z = tensor_named(&l->importers[0], &n->outputs.items[0]);
+    tensor_id z = tensor_named(&l->importers[0], n->outputs.items);
     if (x == NO_TENSOR || z == NO_TENSOR || graph_type(g, x)->rank != graph_type(g, z)->rank)
         return 0;
     for (int i = 0; i < graph_type(g, x)->rank; i++)
