@@ -426,14 +426,14 @@ static void is_sliced(struct family *f, uint32_t node)
         poly last = poly_add(p, start, poly_mul(p, poly_sub(p, count, one), step));
         bool goes_on = poly_is_never_less(p, step, one);
         bool goes_back = poly_is_never_less(p, poly_scale(p, step, -1), one);
-        family_at_least_zero(f, poly_sub(p, count, one), n, 4 * (uint32_t)a);
+        family_at_least_zero(f, poly_sub(p, count, one), n, 5 * (uint32_t)a);
         if (!goes_back) {
-            family_at_least_zero(f, start, n, 4 * (uint32_t)a + 1);
-            family_at_least_zero(f, poly_sub(p, poly_sub(p, size, one), last), n, 4 * (uint32_t)a + 2);
+            family_at_least_zero(f, start, n, 5 * (uint32_t)a + 1);
+            family_at_least_zero(f, poly_sub(p, poly_sub(p, size, one), last), n, 5 * (uint32_t)a + 2);
         }
         if (!goes_on) {
-            family_at_least_zero(f, last, n, 4 * (uint32_t)a + 1);
-            family_at_least_zero(f, poly_sub(p, poly_sub(p, size, one), start), n, 4 * (uint32_t)a + 2);
+            family_at_least_zero(f, last, n, 5 * (uint32_t)a + 3);
+            family_at_least_zero(f, poly_sub(p, poly_sub(p, size, one), start), n, 5 * (uint32_t)a + 4);
         }
     }
 }
