@@ -429,7 +429,7 @@ static bool search_tuned(struct optimizing *o, size_t *ret_best)
     return is_done;
 }
 
-#define SECONDS_OF_REPAIRS 1
+#define SECONDS_OF_REPAIRS 3
 
 // A step that other programs disturbed when it was measured is measured again first, if the original has it, and runs
 // that left costs are tried by some of these, unless costs are believed by request. Not where nothing is timed: then

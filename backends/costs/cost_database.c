@@ -175,8 +175,8 @@ void cost_database_add(struct cost_database *costs, const char *text, const stru
 
 bool cost_database_is_on_trial(const struct cost_database *costs, const char *text, const struct step_cost *found)
 {
-    return found->is_old && (found->is_doubtful || (found->run != costs->run &&
-                                                    cost_trials_ask_for(&costs->trials, text, found, costs->run)));
+    return found->is_old &&
+           (found->is_doubtful || (found->run != costs->run && cost_trials_ask_for(&costs->trials, text, found)));
 }
 
 static size_t count_of_run(const struct cost_database *costs, uint32_t run)

@@ -29,11 +29,11 @@ static bool says_something(const struct step_cost *kept)
     return kept->seconds >= LEAST_TELLING_SECONDS && kept->spread <= MOST_TELLING_SPREAD && !kept->is_in_model;
 }
 
-bool cost_trials_ask_for(const cost_trials *trials, const char *text, const struct step_cost *kept, uint32_t now)
+bool cost_trials_ask_for(const cost_trials *trials, const char *text, const struct step_cost *kept)
 {
     const struct cost_trial *trial = find_trial(trials, kept->run);
-    bool is_first = !trial || trial->n_noted < FIRST_COSTS, is_fresh = now - kept->run < FRESH_RUN;
-    return says_something(kept) && (is_first || (!is_fresh && hash_string(text) % SHARE_OF_OTHERS == 0));
+    bool is_first = !trial || trial->n_noted < FIRST_COSTS;
+    return says_something(kept) && (is_first || hash_string(text) % SHARE_OF_OTHERS == 0);
 }
 
 bool cost_trials_agree(const struct step_cost *kept, const struct step_cost *now)

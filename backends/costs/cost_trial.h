@@ -1,10 +1,9 @@
 // Whether costs that another run of a program has left are what steps take here and now. What else the machine did
 // while that ran makes some steps longer than others, nothing in a cost tells it afterwards, and a search compares such
 // costs with those that it measures itself. So some costs of each run are measured again when they are used: the
-// first ones, and, where it was more than an hour ago, one in eight of the others. What was wrong is replaced; a run of
-// which several were, more than half, is refuted, unless all were wrong by the same factor: then the machine had
-// another speed, and all costs of the run are divided by it. A measurement that other programs disturb only says that a
-// cost is too long.
+// first ones, and one in eight of the others. What was wrong is replaced; a run of which several were, more than
+// half, is refuted, unless all were wrong by the same factor: then the machine had another speed, and all costs of the
+// run are divided by it. A measurement that other programs disturb only says that a cost is too long.
 #pragma once
 #include "backends/contract/backend.h"
 
@@ -20,7 +19,7 @@ typedef VEC(struct cost_trial) cost_trials;
 
 bool cost_trials_refute(const cost_trials *trials, uint32_t run);
 // Is a cost of another run to be measured again before it is believed?
-bool cost_trials_ask_for(const cost_trials *trials, const char *text, const struct step_cost *kept, uint32_t now);
+bool cost_trials_ask_for(const cost_trials *trials, const char *text, const struct step_cost *kept);
 bool cost_trials_agree(const struct step_cost *kept, const struct step_cost *now);
 // The trial of the run after one more of its costs; until the next call.
 const struct cost_trial *cost_trials_note(cost_trials *trials, const struct step_cost *kept,

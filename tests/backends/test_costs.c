@@ -12,7 +12,6 @@
 #include "tests/support/parse_graph.h"
 #include "tests/support/temporary_path.h"
 #include <sys/wait.h>
-#include <time.h>
 
 static struct cost_database *open_costs(const char *path, const char *device)
 {
@@ -292,42 +291,6 @@ TEST(runs_of_another_speed_are_adjusted)
     try_run(path, (const double[]){1.6e-3, 1.9e-3, 2.025e-3}, false, false, 1.8);
     try_run(path, (const double[]){0.5e-3, 0.5e-3, 0.5e-3}, false, false, 0.5);
     try_run(path, (const double[]){1.6e-3, 1.9e-3, 2.2e-3}, false, true, 1);
-}
-
-// The costs on trial among forty of a run, once the first five of them were found to be those of now.
-static int n_tried_later(const char *path, uint32_t run)
-{
-    struct step_cost cost, now = {.seconds = 1e-3};
-    struct log log = {stderr, "test", LOG_QUIET};
-    int n = 0;
-    TEXT(text);
-    text_add(&text, "(costs 4 \"one\")\n");
-    for (int i = 0; i < 40; i++)
-        text_printf(&text, "(\"step %d\" 1e-3 0.1 (run %u))\n", i, run);
-    assert_true(file_write_text(path, text.chars, text.count, &(struct error){0}));
-    struct cost_database *costs = open_costs(path, "one");
-    for (int i = 0; i < 40; i++) {
-        char name[16];
-        snprintf(name, sizeof name, "step %d", i);
-        assert_true(cost_database_find(costs, name, &cost));
-        bool is_on_trial = cost_database_is_on_trial(costs, name, &cost);
-        assert_true(is_on_trial || i >= 5);
-        n += is_on_trial && i >= 5;
-        if (is_on_trial)
-            cost_database_try(costs, name, &now, &log);
-    }
-    cost_database_free(costs);
-    return n;
-}
-
-// A program that is run twice in a row does not measure its own costs again all the time.
-TEST(fresh_runs_are_tried_by_their_first_costs)
-{
-    TEMPORARY_PATH(path);
-    uint32_t now = (uint32_t)time(NULL);
-    assert_true(n_tried_later(path, now - 60) == 0);
-    assert_true(n_tried_later(path, now - 2 * 3600) > 0);
-    assert_true(n_tried_later(path, 7) > 0);
 }
 
 static void expect_divided(struct cost_database *costs, uint32_t run)
