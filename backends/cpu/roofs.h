@@ -1,4 +1,4 @@
-// What the processor and its memory do at most.
+// Roofs: the most that the processor and its memory do.
 #pragma once
 #include "backends/cpu/kernel.h"
 

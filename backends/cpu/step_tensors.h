@@ -1,4 +1,4 @@
-// What the library is told of a step: its views as tensors, and the attributes of its operator.
+// A step as the library is told of it: its views as tensors, and the attributes of its operator.
 #pragma once
 #include "backends/cpu/kernel.h"
 

@@ -278,7 +278,7 @@ static bool price_uniform_layouts(struct layout_search *s, int *values)
                 choose_uniform_layout(s, l, values) && look_at(s, values) && !price_layouts(s, values));
 }
 
-// What is measured of the plans that are priced first is compiled together.
+// Kernels of the plans that are priced first are compiled together.
 static void expect_uniform_layouts(struct layout_search *s, int *values)
 {
     for (enum layout l = 0; l <= LAYOUT_COUNT; l++) {

@@ -78,7 +78,7 @@ static void need_name(void *importer, const struct onnx_string *name)
         name_enter(importer, name)->is_needed = true;
 }
 
-// What is known of a name; of others nothing is.
+// The value that is known by a name; nothing for other names.
 static struct named_value value_of(const struct importer *im, const struct onnx_string *name)
 {
     const struct named_value *value = name_find(im, name);

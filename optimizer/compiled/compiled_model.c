@@ -36,8 +36,8 @@ static size_t bytes_of_packed(const struct compiled_model *m)
                    m->stored.items[i].is_packed ? m->stored.items[i].bytes + COMPILED_ALIGNMENT : 0);
 }
 
-// What is packed is read through in each run, which huge pages are faster for than a file's small ones; the file has it
-// where half of the memory would not hold it. What stands plain is looked up, or packed anew: it stays in the file.
+// Packed weights are read through in each run, for which huge pages are faster than a file's small ones; they stay in
+// the file where half of the memory would not hold them. Plain ones are looked up, or packed anew, and always stay.
 static const void *take(struct compiled_model *m, struct stored_weight *w)
 {
     size_t bytes = m->packed ? 0 : bytes_of_packed(m);

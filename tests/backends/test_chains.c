@@ -123,7 +123,7 @@ static struct backend *open_device(int threads)
     return open_processor(&(struct backend_options){.threads = threads, .cost_file = "", .is_guest = true});
 }
 
-// One of the standard ones, or a schedule.
+// A choice: a standard one, or a schedule.
 static const char *choose(struct backend *b, const struct plan *plan, const struct step *joined, uint32_t number,
                           struct arena *arena)
 {

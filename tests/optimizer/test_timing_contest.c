@@ -32,7 +32,7 @@ struct paper {
 };
 
 static const bool is_result[2 * MOST_CONTENDERS] = {[MOST_CONTENDERS] = true, true, true, true, true};
-// Of the contenders the first ones are originals, the others results.
+// Contenders: first the originals, then the results.
 #define CONTEST(name, n_contenders, n_originals, ...)                                                                  \
     struct contest name = {.n = n_contenders, .is_result = &is_result[MOST_CONTENDERS - (n_originals)], __VA_ARGS__}
 

@@ -209,7 +209,7 @@ bool cpu_is_chain(const struct step *joined)
 static const char *const choices[] = {"chain", "chain q:2"};   // the second with narrow tiles
 #define SKETCH "chain (rows"
 
-// What it does not say is standard.
+// The schedule that a choice says; the rest is standard.
 static struct chain_schedule read_schedule(const char *choice)
 {
     struct chain_schedule s = {.vectors = choice && strcmp(choice, choices[1]) == 0 ? 2 : 0};
