@@ -2,6 +2,7 @@
 #include "tuning/tune_graph.h"
 
 #include "backends/costs/layout_policy.h"
+#include "backends/costs/plan_choices.h"
 #include "backends/planning/planner.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
@@ -32,7 +33,10 @@ static bool plan_graph(struct graph_tuning *t, struct backend *b, enum layout_po
     if (!find_layouts(b, t->graph, policy, &t->arena, &t->layouts))
         return false;
     struct plan_request request = backend_plan_request(b, t->graph, t->layouts, &t->arena);
-    return plan_make(&t->plan, &request, &ignored);
+    bool is_planned = plan_make(&t->plan, &request, &ignored);
+    if (is_planned)
+        backend_choose(b, &t->plan);   // which steps run as one
+    return is_planned;
 }
 
 struct graph_tuning *graph_tuning_new(struct backend *b, const struct graph *g, enum layout_policy policy,

@@ -7,12 +7,14 @@
 #include "backends/costs/step_cost.h"
 #include "backends/fake/fake.h"
 #include "backends/layouts/choose_layouts.h"
+#include "backends/planning/plan_chains.h"
 #include "backends/planning/planner.h"
-#include "tests/backends/device.h"
+#include "tests/backends/processor.h"
 #include "tests/support/parse_graph.h"
 #include "tuning/former_choices.h"
 #include "tuning/neighbourhoods.h"
 #include "tuning/passes.h"
+#include "tuning/tune_graph.h"
 
 // Two blocks with a residual, of different sizes in the end.
 #define NETWORK                                                                                                        \
@@ -189,6 +191,48 @@ TEST(fingerprints_are_of_neighbourhoods)
         assert_int_equal(of_g[4] == of_h[5], hops < 1);
         assert_int_equal(of_g[3] == of_g[4], hops < 1);
     }
+}
+
+static void say(struct backend *b, const struct plan *plan, const struct step *step, double seconds)
+{
+    struct step_key key FREED_BY(step_key_free) = step_key_of(b, plan, step, PRECISION_EXACT);
+    cost_database_add(b->costs, key.text.chars, &(struct step_cost){.seconds = seconds});
+}
+
+// Each step takes 1 ms, and all that may be joined 0.1.
+static void say_all(struct backend *b, const struct graph *g, struct arena *arena)
+{
+    PLAN(plan, b, g, NULL, arena);
+    for (uint32_t last = 0; last < plan.steps.count; last++) {
+        uint32_t steps[CHAIN_MOST], n = 0;
+        struct plan_chain chain;
+        say(b, &plan, &plan.steps.items[last], 1e-3);
+        for (uint32_t at = last; at != UINT32_MAX && n < CHAIN_MOST; at = plan_find_before(&plan, &b->target, at)) {
+            steps[CHAIN_MOST - ++n] = at;
+            plan_chain_make(&plan, &b->target, (int)n, steps + CHAIN_MOST - n, &chain);
+            if (n > 1 && b->target.is_chain(&chain.joined))
+                say(b, &plan, &chain.joined, 1e-4);
+        }
+    }
+}
+
+// Not their parts, by which the model does not run.
+TEST(joined_steps_are_tuned_as_one)
+{
+    static const char text[] = "(graph (let x (input 0) (f32 1 16 40 40)) (let u (weight 0) (f32 96 16 1 1))"
+                               " (let v (weight 1) (f32 96 1 3 3)) (let e (conv x u)) (let f (relu e))"
+                               " (let d (conv :pad 1 1 1 1 :group 96 f v)) (output d))";
+    const struct tuning_options options = {.seconds = 0};
+    ARENA(arena);
+    GRAPH(g, &arena, text);
+    CPU(b, .threads = 1);
+    say_all(b, &g, &arena);
+    struct graph_tuning *t = graph_tuning_new(b, &g, LAYOUTS_STANDARD, &options);
+    assert_non_null(t);
+    struct tuning_progress p = plan_tuning_progress(graph_tuning_of_plan(t));
+    assert_int_equal(p.n_steps, 1);
+    assert_true(fabs(p.before / 1e-4 - 1) < 1e-9);
+    graph_tuning_free(t);
 }
 
 // A tuned choice goes again, though the one before it was measured beside other programs, and costs more.
