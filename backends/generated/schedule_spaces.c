@@ -9,7 +9,7 @@
 #define MOST_WINOGRAD_TILES 512
 #define NEAR_BYTES ((double)(1 << 20))   // of a cache that a core has alone
 #define BYTES 4
-#define FEWEST_TERMS 128   // of a part of a sum
+#define TILES_OF_PARTS 8   // at once, unless there are fewer
 
 static struct schedule_axis *add_axis(struct schedule_space *space, const char *name)
 {
@@ -37,11 +37,11 @@ static void list_widths(const struct tile_definition *d, struct schedule_axis *a
         schedule_axis_add(axis, divide_up(d->result_width, n));
 }
 
-// 1, 2, 4, ..., up to all tiles.
-static void list_tiles_at_once(const struct tile_definition *d, struct schedule_axis *axis)
+// The fewest, times 2, 4, ..., up to all tiles.
+static void list_tiles_at_once(const struct tile_definition *d, int64_t fewest, struct schedule_axis *axis)
 {
     int64_t most = tiles_of(d, TILE_MOST_PIXELS);
-    for (int64_t t = 1; t < most; t *= 2)
+    for (int64_t t = fewest; t < most; t *= 2)
         schedule_axis_add(axis, t);
     schedule_axis_add(axis, tiles_of(d, 1));
 }
@@ -56,25 +56,33 @@ static void list_loops(struct schedule_space *space, const char *family, const i
         schedule_space_add_loop(space, sums[i], false);
 }
 
-void tile_list_schedules(const struct tile_definition *d, struct schedule_space *space)
+static void list_tiles(const struct tile_definition *d, const char *family, int64_t fewest,
+                       struct schedule_space *space)
 {
     const int64_t results[] = {d->images, d->groups, d->results, d->result_height, d->result_width};
     const int64_t sums[] = {d->channels, d->window.kernel[0], d->window.kernel[1]};
-    list_loops(space, tile_is_lanewise(d) ? "lanewise" : "dense", results, 5, sums, 3);
+    list_loops(space, family, results, 5, sums, 3);
     list_widths(d, add_axis(space, "p"));
     struct schedule_axis *vectors = add_axis(space, "q");
     for (int q = 1; q <= (tile_is_lanewise(d) ? 1 : TILE_MOST_VECTORS); q++)
         schedule_axis_add(vectors, q);
-    list_tiles_at_once(d, add_axis(space, "t"));
+    list_tiles_at_once(d, fewest, add_axis(space, "t"));
 }
 
+void tile_list_schedules(const struct tile_definition *d, struct schedule_space *space)
+{
+    list_tiles(d, tile_is_lanewise(d) ? "lanewise" : "dense", 1, space);
+}
+
+// Parts are for weights that many tiles find near.
 void tile_list_schedules_by_parts(const struct tile_definition *d, struct schedule_space *space)
 {
-    tile_list_schedules(d, space);
-    snprintf(space->family, sizeof space->family, "parts");
+    list_tiles(d, "parts", TILES_OF_PARTS, space);
     struct schedule_axis *terms = add_axis(space, "k");
-    for (int64_t n = divide_up(d->channels, TILE_TERMS_AT_ONCE); n <= d->channels / FEWEST_TERMS; n += 1 + n / 4)
-        schedule_axis_add(terms, divide_up(d->channels, n));
+    int64_t all = d->channels * d->window.kernel[0] * d->window.kernel[1];
+    int64_t fewest = divide_up(all, TILE_TERMS_AT_ONCE);
+    for (int64_t n = fewest > 2 ? fewest : 2; n <= all / TILE_FEWEST_TERMS; n += 1 + n / 4)
+        schedule_axis_add(terms, divide_up(d->channels, n * d->lanes) * d->lanes);
 }
 
 // Accumulators, weights and an entry of the source; lanewise also an entry for each channel of a group, and weights of

@@ -105,11 +105,22 @@ static bool suits_image(int64_t lanes, const struct tile_image *i, int64_t chann
     return is_affine || (channels % lanes == 0 && i->lane == 1);
 }
 
-bool tile_has_long_sums(const struct tile_definition *d)
+static int64_t places_of_window(const struct tile_definition *d)
 {
-    bool is_affine = d->source.block == d->lanes * d->source.lane;
-    return tile_is_of_one_pixel(d) && !tile_is_lanewise(d) && d->groups == 1 && is_affine && !d->reading.is_scaled &&
-           d->channels >= 2 * TILE_TERMS_AT_ONCE;
+    return d->window.kernel[0] * d->window.kernel[1];
+}
+
+bool tile_may_sum_in_parts(const struct tile_definition *d)
+{
+    return !tile_is_lanewise(d) && d->groups == 1 && !d->reading.is_scaled &&
+           d->channels * places_of_window(d) >= 2 * TILE_FEWEST_TERMS;
+}
+
+// Parts are of whole blocks of channels.
+static bool suits_parts(const struct tile_definition *d, const struct tile_schedule *s, const struct tile_shape *k)
+{
+    return tile_may_sum_in_parts(d) && !k->has_pairs && s->terms * places_of_window(d) <= TILE_TERMS_AT_ONCE &&
+           (k->channel_blocks == 1 || s->terms % d->lanes == 0);
 }
 
 bool tile_suits(const struct tile_definition *d, const struct tile_schedule *s)
@@ -123,7 +134,7 @@ bool tile_suits(const struct tile_definition *d, const struct tile_schedule *s)
     int64_t channels = k.is_lanewise ? d->groups * d->channels : d->channels;
     if (d->reading.is_scaled && (k.is_lanewise || d->groups > 1))
         return false;
-    if (s->terms && (!tile_has_long_sums(d) || k.has_pairs || s->terms > TILE_TERMS_AT_ONCE))
+    if (s->terms && !suits_parts(d, s, &k))
         return false;
     return k.results > (int64_t)(s->vectors - 1) * d->lanes && (!k.is_lanewise || s->vectors == 1) &&
            d->target.lane == 1 && suits_image(d->lanes, &d->source, channels) &&

@@ -49,17 +49,18 @@ struct tile_definition {
 #define TILE_MOST_PIXELS 32
 #define TILE_MOST_VECTORS 5
 #define TILE_TERMS_AT_ONCE 512   // of a sum, before they are added to a sum of sums: fewer digits are lost so
+#define TILE_FEWEST_TERMS 128    // of a part of a sum
 struct tile_schedule {
     int pixels, vectors;   // of a tile, at most
     int64_t tiles;         // that are done with a group of vectors before the next group
-    int64_t terms;         // of their sums at a time, over all groups: what these read stays near; 0: all
+    int64_t terms;         // channels of their sums at a time, over all groups: what these read stays near; 0: all
 };
 // `(tile p:14 q:2 t:8)`, `(parts p:14 q:2 t:8 k:512)`
 void tile_schedule_print(struct text *text, const struct tile_schedule *s);
 bool tile_schedule_parse(const char *text, struct tile_schedule *ret_schedule);
 bool tile_is_lanewise(const struct tile_definition *d);
 bool tile_is_of_one_pixel(const struct tile_definition *d);   // each result is, of one of the source, in the same place
-bool tile_has_long_sums(const struct tile_definition *d);     // that may be summed in parts
+bool tile_may_sum_in_parts(const struct tile_definition *d);
 bool tile_suits(const struct tile_definition *d, const struct tile_schedule *s);
 // Vectors of a dense tile: so many that the fewest are computed twice, of 1 to 5.
 int tile_best_vectors(const struct tile_definition *d);

@@ -36,7 +36,7 @@ static void print_distances_of_source(const struct tile_printing *p)
     text_printf(p->text,
                 "const I step = %lld * pixel, step3 = 3 * step, step5 = 5 * step, step7 = 7 * step;\n"
                 "const I x_lane = X_LANE, channels = %s;\n",
-                as_long(p->d->window.stride[1]), p->s->terms ? "terms" : "CHANNELS");
+                as_long(p->d->window.stride[1]), p->s->terms ? "terms < CHANNELS ? terms : CHANNELS" : "CHANNELS");
 }
 
 static void print_pointers(const struct tile_printing *p, const struct tile_kind *kind)
@@ -133,7 +133,8 @@ static void print_end_of_sum(const struct tile_printing *p, const struct tile_ki
 static void print_channels(const struct tile_printing *p, const struct tile_kind *kind, int64_t column)
 {
     text_add(p->text, p->d->reading.is_scaled ? "const float *scales = scale;\n" : "");
-    text_add(p->text, "for (I block = 0; block < CHANNEL_BLOCKS; block++) {\n");
+    text_printf(p->text, "for (I block = 0; block < %s; block++) {\n",
+                p->s->terms ? "terms / channels" : "CHANNEL_BLOCKS");
     print_pointers(p, kind);
     text_printf(p->text,
                 "for (I c = 0, first, end; c < channels;) {\nfirst = c;\nend = channels - c < %d ? channels : c + %d;\n"
@@ -152,6 +153,8 @@ static void print_channels(const struct tile_printing *p, const struct tile_kind
     if (is_long(p))
         print_end_of_sum(p, kind);
     text_add(p->text, "}\n}\n");
+    if (p->s->terms && p->d->window.kernel[0] * p->d->window.kernel[1] > 1)
+        text_printf(p->text, "w += (CHANNEL_BLOCKS * CHANNELS - terms) * %d * LANES;\n", p->s->vectors);
 }
 
 static void print_dense_row(const struct tile_printing *p, const struct tile_kind *kind)
@@ -300,7 +303,7 @@ void tile_print_sums(const struct tile_printing *p, const struct tile_kind *kind
         return;
     text_add(p->text, "if (at) {\n");
     print_sums_of_sums(p, kind, "a%1$d_%2$d += NAMED(load)(b + %3$d * LANES);\n");
-    text_add(p->text, "}\nif (at + terms < CHANNELS) {\n");
+    text_add(p->text, "}\nif (at + terms < CHANNEL_BLOCKS * CHANNELS) {\n");
     print_sums_of_sums(p, kind, "NAMED(store)(b + %3$d * LANES, a%1$d_%2$d);\n");
     text_add(p->text, "return;\n}\n");
 }

@@ -175,7 +175,7 @@ static void print_fetching(const struct tile_printing *p)
     text_printf(p->text, "const I share = (%d * LANES + to - from - 1) / (to - from);\n", vectors);
     if (p->s->terms)
         text_printf(p->text,
-                    "const float *fetched = g + 1 < g1 ? wt + W_GROUP : w + g0 * W_GROUP + (at + terms) %% CHANNELS * "
+                    "const float *fetched = g + 1 < g1 ? wt + W_GROUP : w + g0 * W_GROUP + (at + terms) %% all_terms * "
                     "%d * LANES;\n",
                     vectors);
     else
@@ -212,13 +212,15 @@ static void print_run(const struct tile_printing *p)
                       "to = end - from < AT_ONCE ? end : from + AT_ONCE;\n");
     if (p->s->terms)
         text_printf(p->text,
-                    "for (I at = 0, terms = %d; at < CHANNELS; at += terms) {\n"
-                    "terms = CHANNELS - at < terms ? CHANNELS - at : terms;\n",
+                    "const I all_terms = CHANNEL_BLOCKS * CHANNELS;\n"
+                    "for (I at = 0, terms = %d; at < all_terms; at += terms) {\n"
+                    "terms = all_terms - at < terms ? all_terms - at : terms;\n",
                     (int)p->s->terms);
     text_add(p->text, "for (I g = g0; g < g1; g++) {\n");
     print_group(p);
     if (p->s->terms)
-        text_printf(p->text, "wt += at * %d * LANES;\nx_at += at * X_LANE;\n", p->s->vectors);
+        text_printf(p->text, "wt += at * %d * LANES;\nx_at += at / CHANNELS * X_BLOCK + at %% CHANNELS * X_LANE;\n",
+                    p->s->vectors);
     if (p->fetches_next)
         print_fetching(p);
     text_add(p->text, "I image = from / (ROWS * TILES), row = from / TILES % ROWS, tile = from % TILES;\n"

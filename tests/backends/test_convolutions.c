@@ -274,20 +274,23 @@ static bool choose_tiles(struct trial *t, const struct machine *m, int number, s
     return suits(t);
 }
 
-// Long sums of one place, in parts.
+// Sums in parts, which are of whole blocks: of one place, and of windows.
 static bool choose_parts(struct trial *t, const struct machine *m, int number, struct random *random)
 {
     struct tile_definition *d = &t->d;
     choose_tiles(t, m, 3 * number + 2, random);
-    t->from = t->from == BLOCKS ? LAST : t->from;
-    d->channels = 1024 + (int64_t)random_below(random, 200);
-    for (int i = 0; i < 2; i++) {
+    int64_t whole = t->from == BLOCKS ? m->lanes : 1, most = 512;
+    for (int i = 0; i < 2 && number % 2; i++) {
         d->window.kernel[i] = d->window.stride[i] = d->window.dilation[i] = 1;
         d->window.pad[i] = 0;
     }
-    d->result_height = d->height = one_to(random, 3);
-    d->result_width = d->width;
-    t->s.terms = 1 + (int64_t)random_below(random, 512);
+    if (number % 2) {
+        d->result_height = d->height = one_to(random, 3);
+        d->result_width = d->width;
+    }
+    most /= d->window.kernel[0] * d->window.kernel[1];
+    d->channels = (most / 2 + whole + (int64_t)random_below(random, 2 * (uint64_t)most)) / whole * whole;
+    t->s.terms = most < whole ? whole : whole * one_to(random, (int)(most / whole));
     complete(t);
     return suits(t);
 }
@@ -517,8 +520,7 @@ static int sum_many_terms(struct programs *service, const struct machine *m, int
                                 .result_width = 3,
                                 .window = {{2, 2}, {1, 1}, {1, 1}}}};
         sum_equal_terms(service, &t);
-        t.from = from == BLOCKS ? LAST : from;
-        t.s.terms = 500;
+        t.s.terms = 496;
         t.d.channels *= 4;
         t.d.height = t.d.window.kernel[0] = t.d.window.kernel[1] = 1;
         t.d.width = t.d.result_width;

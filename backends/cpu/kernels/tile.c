@@ -79,7 +79,7 @@ static void add_dense(choice_list *list, const struct tile_definition *d)
         int pixels = (d->registers - SPARE_REGISTERS) / q;
         add_choice(list, d, pixels, q, tiles_that_stay(d, pixels));
     }
-    if (d->channels >= LONG_SUM && tile_has_long_sums(d))
+    if (d->channels >= LONG_SUM && tile_may_sum_in_parts(d))
         add_schedule(list, d,
                      (struct tile_schedule){(d->registers - SPARE_REGISTERS) / 2, 2, pixels_of(d), TILE_TERMS_AT_ONCE});
 }
@@ -119,7 +119,7 @@ static void list_spaces(const struct cpu_backend *b, const struct plan *plan, co
         return;
     tile_list_schedules(&s.definition, &space);
     vec_push(list, space);
-    if (!tile_has_long_sums(&s.definition))
+    if (!tile_may_sum_in_parts(&s.definition))
         return;
     space = (struct schedule_space){.sketch = "tile (parts", .precision = PRECISION_EXACT};
     tile_list_schedules_by_parts(&s.definition, &space);
