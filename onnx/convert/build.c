@@ -1,7 +1,6 @@
 // Graph nodes for converters.
 #include "onnx/convert/build.h"
 
-#include "core/memory/hash.h"
 #include "expressions/elements.h"
 #include "graph/graph_whole.h"
 #include "onnx/convert/importer.h"
@@ -179,52 +178,20 @@ tensor_id int_weight(struct conversion *c, int rank, const int64_t *dim, const i
     return imported_model_add_weight(c->model, &type, data);
 }
 
-struct scalar {
-    enum dtype dtype;
-    uint8_t data[8];
-};
-
-static uint64_t hash_of_scalar(enum dtype dtype, const void *data)
+static bool is_scalar(const struct imported_weight *w, enum dtype dtype, const void *element)
 {
-    return hash_bytes(data, dtype_size(dtype), dtype);
-}
-
-static bool is_scalar(const void *owner, uint32_t id, const void *key)
-{
-    const struct imported_weight *w = &((const struct imported_model *)owner)->weights.items[id];
-    const struct scalar *s = key;
-    return w->type.dtype == s->dtype && memcmp(w->data, s->data, dtype_size(s->dtype)) == 0;
-}
-
-static uint32_t find_scalar(const struct importer *im, const struct scalar *s)
-{
-    return table_find(&im->shared.scalars, hash_of_scalar(s->dtype, s->data), is_scalar, im->model, s);
-}
-
-// Weights that were added since the last time: those of rank 0 that were made here are found from now on.
-static void note_scalars(struct importer *im)
-{
-    for (; im->shared.n_weights_noted < im->model->weights.count; im->shared.n_weights_noted++) {
-        const struct imported_weight *w = &im->model->weights.items[im->shared.n_weights_noted];
-        struct scalar s = {.dtype = w->type.dtype};
-        if (w->tensor || !w->data || w->is_of_binding || w->type.rank != 0 || dtype_size(s.dtype) > sizeof s.data)
-            continue;
-        memcpy(s.data, w->data, dtype_size(s.dtype));
-        if (find_scalar(im, &s) == TABLE_NONE)
-            table_insert(&im->shared.scalars, hash_of_scalar(s.dtype, s.data), (uint32_t)im->shared.n_weights_noted);
-    }
+    return w->type.rank == 0 && w->type.dtype == dtype && w->data && !w->tensor && !w->is_of_binding &&
+           memcmp(w->data, element, dtype_size(dtype)) == 0;
 }
 
 // A weight is made once per value and type, so that equal applications stay equal.
 tensor_id scalar_constant(struct conversion *c, enum dtype dtype, double value)
 {
-    struct scalar s = {.dtype = dtype};
-    elements_from_reals(dtype, &value, 1, s.data);
-    note_scalars(c->importer);
-    uint32_t id = find_scalar(c->importer, &s);
-    if (id == TABLE_NONE)
-        return real_weight(c, dtype, 0, NULL, &value);
-    return graph_add_leaf(&c->model->graph, operators[OP_WEIGHT], id, &c->model->weights.items[id].type);
+    uint8_t element[8];
+    elements_from_reals(dtype, &value, 1, element);
+    const struct imported_weight *known = vec_find(&c->model->weights, w, is_scalar(w, dtype, element));
+    return known ? graph_add_leaf(&c->model->graph, operators[OP_WEIGHT], known - c->model->weights.items, &known->type)
+                 : real_weight(c, dtype, 0, NULL, &value);
 }
 
 tensor_id constant_like(struct conversion *c, tensor_id like, double value)

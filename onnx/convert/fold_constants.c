@@ -11,8 +11,10 @@
 
 #include <stdlib.h>
 
-#define FOLD_LIMITS_IN_SUM 64      // of all constants that are computed, as often the limit of one
-#define OPERATIONS_OF_LIMIT 1000   // that computing them takes in all, for each element of that limit
+#define FOLD_LIMITS_IN_SUM 64           // of all constants that are computed, as often the limit of one
+#define OPERATIONS_OF_LIMIT 1000        // that computing them takes in all, for each element of that limit
+#define ELEMENTS_OF_TRIAL (1 << 17)     // of one: more than the sizes that are tried, and less than most weights
+#define OPERATIONS_OF_TRIAL (1 << 18)   // for one
 
 struct folding {
     struct imported_model *model;
@@ -89,9 +91,15 @@ static void release_weights(struct folding *f)
     }
 }
 
-bool folding_has_room(const struct importer *im, int64_t n_elements)
+static int64_t limit_of_one(const struct importer *im)
 {
     int64_t limit = im->options->fold_limit;
+    return im->options->is_trial && limit > ELEMENTS_OF_TRIAL ? ELEMENTS_OF_TRIAL : limit;
+}
+
+bool folding_has_room(const struct importer *im, int64_t n_elements)
+{
+    int64_t limit = limit_of_one(im);
     return n_elements <= limit && n_elements <= FOLD_LIMITS_IN_SUM * limit - im->folding.elements;
 }
 
@@ -101,8 +109,8 @@ bool folding_take_room_for(struct importer *im, const struct graph *g, tensor_id
     LOCAL_LIST(node_list, nodes);
     if (interrupt_requested())
         return false;
-    int64_t n_elements = 0, most = FOLD_LIMITS_IN_SUM * im->options->fold_limit;
-    double operations = im->folding.operations;
+    int64_t n_elements = 0, most = FOLD_LIMITS_IN_SUM * limit_of_one(im);
+    double before = im->folding.operations, operations = before;
     graph_list_ancestors(g, g->tensors.items[tensor].producer, &nodes);
     for (size_t i = 0; i < nodes.count && n_elements <= most; i++) {
         const struct node *n = &g->nodes.items[nodes.items[i]];
@@ -112,7 +120,8 @@ bool folding_take_room_for(struct importer *im, const struct graph *g, tensor_id
         for (uint32_t j = 0; j < n->n_outputs; j++)
             n_elements += type_elements(graph_type(g, n->first_output + j));
     }
-    if (n_elements > most || operations > OPERATIONS_OF_LIMIT * (double)im->options->fold_limit)
+    if (n_elements > most || operations > OPERATIONS_OF_LIMIT * (double)im->options->fold_limit ||
+        (im->options->is_trial && operations - before > OPERATIONS_OF_TRIAL))
         return false;
     im->folding.operations = operations;
     return true;

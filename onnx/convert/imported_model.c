@@ -1,8 +1,6 @@
 // An imported model, and origins of its tensors: they are found by value keys, which rewrites keep.
 #include "onnx/convert/imported_model.h"
 
-#include "onnx/convert/constant_cache.h"
-
 const struct imported_origin *imported_model_find_origin(const struct imported_model *m, uint64_t value)
 {
     uint32_t id = table_find(&m->origins.by_value, value, NULL, NULL, NULL);
@@ -30,6 +28,4 @@ void imported_model_free(struct imported_model *m)
     sizes_free(&m->symbols.sizes);
     table_free(&m->origins.by_value);
     arena_free(&m->arena);
-    if (m->constants)
-        constant_cache_free(m->constants);
 }

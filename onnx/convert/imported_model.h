@@ -22,8 +22,9 @@ struct import_options {
     bool expands;            // what is kept for the kernels of runtimes (quantization, recurrences) becomes what it
                              // computes: for graphs that are run here and not written
     bool keeps_rounding;     // nodes that mean rounding, or infinities, are kept as they are: nobody checks the result
+    bool is_trial;           // types alone are wanted: nothing is computed that takes long
+    double *operations;      // that constants take are added here; may be NULL
     const struct log *log;   // may be NULL
-    struct constant_cache *computed;   // of import_symbolic alone, which imports several times
 };
 #define IMPORT_FOLD_LIMIT (1 << 20)
 
@@ -101,8 +102,7 @@ struct import_counts {
 struct imported_model {
     struct onnx_file *file;
     struct node_runner runner;
-    struct arena arena;                 // of the graph and everything below
-    struct constant_cache *constants;   // of import_symbolic: elements of weights; NULL: there are none
+    struct arena arena;   // of the graph and everything below
     struct graph graph;
     VEC(struct imported_value) inputs;
     VEC(struct imported_value) outputs;

@@ -24,12 +24,6 @@ struct import_folding {
     double operations;       // that this took
     bool is_forbidden;       // for the time being
 };
-// Nodes and weights that are there once for all alike.
-struct shared_nodes {
-    struct table scalars;     // weights of rank 0 that were made here, by type and value: index of the weight
-    size_t n_weights_noted;   // as far as that table knows them
-    struct table kept;        // nodes that are kept and understood, by what they do: indices of opaques
-};
 // A part of a model with symbols, which is imported at several bindings in lockstep (lockstep.h).
 struct lockstep_part {
     const struct importer *peers;         // all of them, N_PROBES, this one among them; NULL: none
@@ -49,7 +43,7 @@ struct importer {
     struct table by_name;
     VEC(struct bound_symbol) symbols;   // symbolic dimensions that are known
     struct import_folding folding;
-    struct shared_nodes shared;
+    struct table kept;      // nodes that are kept and understood, by what they do: indices of opaques
     VEC(uint32_t) unfit;    // nodes whose operands have shapes that do not go together: they fail
     struct arena scratch;   // of one node's conversion
     struct lockstep_part part;

@@ -4,9 +4,8 @@
 
 #include "core/text/error.h"
 #include "core/text/text.h"
-#include "onnx/convert/import/import_nodes.h"
 #include "onnx/convert/import_names.h"
-#include "onnx/convert/importer.h"
+#include "onnx/convert/symbolic/at_binding.h"
 #include "onnx/format/check.h"
 #include "onnx/format/model_write.h"
 #include "onnx/format/visit.h"
@@ -18,8 +17,7 @@ struct reading {
     const struct imported_model *original;
     struct onnx_file *written;
     struct error *error;
-    struct importer im;
-    struct imported_model m, named;   // the latter: the original at a binding of its symbols
+    struct at_binding there;   // the written file
     const int64_t *binding;
 };
 
@@ -62,7 +60,7 @@ static bool is_input_kept(struct reading *r, const struct onnx_value_info *old, 
                           tensor_id tensor)
 {
     return onnx_string_is(&old->name, new->name.text) &&
-           (onnx_messages_are_equal(&r->im.scratch, &onnx_value_info_descriptor, old, new) ||
+           (onnx_messages_are_equal(&r->there.im.scratch, &onnx_value_info_descriptor, old, new) ||
             is_shape_kept(r, old, new, graph_type(&r->original->graph, tensor)));
 }
 
@@ -74,12 +72,12 @@ static const struct onnx_value_info *declared_input(const struct onnx_graph *g, 
 static bool are_inputs_kept(struct reading *r)
 {
     const struct onnx_graph *old = r->original->file->model->graph, *new = r->written->model->graph;
-    if (r->m.inputs.count != r->original->inputs.count)
+    if (r->there.model.inputs.count != r->original->inputs.count)
         return is_wrong(r, "the number of inputs of", new->name.text ? new->name.text : "the graph");
-    for (size_t i = 0; i < r->m.inputs.count; i++) {
+    for (size_t i = 0; i < r->there.model.inputs.count; i++) {
         const char *name = r->original->inputs.items[i].name;
         const struct onnx_value_info *a = declared_input(old, name),
-                                     *b = declared_input(new, r->m.inputs.items[i].name);
+                                     *b = declared_input(new, r->there.model.inputs.items[i].name);
         if (!a || !b || !is_input_kept(r, a, b, r->original->inputs.items[i].tensor))
             return is_wrong(r, "input", name);
     }
@@ -91,7 +89,7 @@ static bool are_outputs_kept(struct reading *r)
     const struct onnx_list *old = &r->original->file->model->graph->outputs, *new = &r->written->model->graph->outputs;
     for (size_t i = 0; i < old->count; i++)
         if (i >= new->count ||
-            !onnx_messages_are_equal(&r->im.scratch, &onnx_value_info_descriptor, old->items[i], new->items[i]))
+            !onnx_messages_are_equal(&r->there.im.scratch, &onnx_value_info_descriptor, old->items[i], new->items[i]))
             return is_wrong(r, "output", ((const struct onnx_value_info *)old->items[i])->name.text);
     return new->count == old->count || is_wrong(r, "the number of outputs of", new->count ? "the graph" : "a graph");
 }
@@ -126,12 +124,12 @@ static bool tell_difference(const struct reading *r, const char *name, const str
 static bool is_type_read(const struct reading *r, const char *name, const struct type *exported)
 {
     struct onnx_string text = {name, strlen(name)};
-    const struct named_value *value = name_find(&r->im, &text);
+    const struct named_value *value = name_find(&r->there.im, &text);
     if (!value || value->tensor == NO_TENSOR)
         return true;
-    const struct type *read = graph_type(&r->m.graph, value->tensor);
+    const struct type *read = graph_type(&r->there.model.graph, value->tensor);
     struct type expected = expected_type(r, exported, read);
-    bool is_opaque = graph_producer(&r->m.graph, value->tensor)->op->id == OP_OPAQUE;
+    bool is_opaque = graph_producer(&r->there.model.graph, value->tensor)->op->id == OP_OPAQUE;
     if (!type_is_known(&expected) || (is_opaque && !type_is_known(read)))
         return true;
     return type_equal(&expected, read) || tell_difference(r, name, &expected, read);
@@ -153,14 +151,12 @@ static bool is_right_at(const struct exported_types *exported, struct onnx_file 
                         struct error *error)
 {
     struct import_options options = {.fold_limit = 0};
-    struct reading r = {exported, exported->model, written, error, .named = *exported->model, .binding = binding};
-    memcpy(r.named.symbols.sizes.probes[0], binding, sizeof r.named.symbols.sizes.probes[0]);
-    importer_init(&r.im, &r.m, written, &options, error);
-    r.im.part.named = exported->model->symbols.list.count > 0 ? &r.named : NULL;
-    r.im.folding.is_forbidden = true;
-    bool is_right = import_graph(&r.im) && are_inputs_kept(&r) && are_outputs_kept(&r) && are_types_read(&r);
-    importer_free(&r.im);
-    imported_model_free(&r.m);
+    struct reading r = {exported, exported->model, written, error, .binding = binding};
+    bool is_read = at_binding_import(&r.there, exported->model, written, &options, binding);
+    if (!is_read)
+        *error = r.there.error;
+    bool is_right = is_read && are_inputs_kept(&r) && are_outputs_kept(&r) && are_types_read(&r);
+    at_binding_free(&r.there);
     if (!is_right)
         error->code = EXIT_UNSUPPORTED;
     return is_right;

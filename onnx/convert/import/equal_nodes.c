@@ -90,11 +90,11 @@ static uint64_t hash_of(const struct conversion *c)
 uint32_t import_find_equal(struct importer *im, const struct conversion *c, const struct type *types)
 {
     struct wanted wanted = {c, types};
-    return is_function(c) ? table_find(&im->shared.kept, hash_of(c), is_equal, NULL, &wanted) : TABLE_NONE;
+    return is_function(c) ? table_find(&im->kept, hash_of(c), is_equal, NULL, &wanted) : TABLE_NONE;
 }
 
 void import_note_kept(struct importer *im, const struct conversion *c)
 {
     if (is_function(c))
-        table_insert(&im->shared.kept, hash_of(c), (uint32_t)im->model->opaques.count - 1);
+        table_insert(&im->kept, hash_of(c), (uint32_t)im->model->opaques.count - 1);
 }

@@ -11,8 +11,10 @@ bool at_binding_import(struct at_binding *b, const struct imported_model *named,
     b->error = (struct error){0};
     b->named = *named;
     memcpy(b->named.symbols.sizes.probes[0], binding, named->symbols.list.count * sizeof *binding);
-    importer_init(&b->im, &b->model, file, options, &b->error);
-    b->im.part.named = &b->named;
+    b->options = *options;
+    b->options.is_trial = true;
+    importer_init(&b->im, &b->model, file, &b->options, &b->error);
+    b->im.part.named = named->symbols.list.count > 0 ? &b->named : NULL;
     return import_graph(&b->im);
 }
 

@@ -4,7 +4,6 @@
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "onnx/convert/bind_shapes.h"
-#include "onnx/convert/constant_cache.h"
 #include "onnx/convert/import/import.h"
 #include "onnx/convert/symbolic/at_binding.h"
 #include "onnx/convert/symbolic/lockstep.h"
@@ -53,9 +52,7 @@ static void choose_probes(struct sizes *s, const struct attempt *a)
 
 bool import_runs_at(const struct imported_model *m, const struct import_options *options, const int64_t *binding)
 {
-    struct import_options own = *options;
-    own.computed = options->computed ? options->computed : m->constants;
-    return at_binding_try(m, m->file, &own, binding) == RUNS;
+    return at_binding_try(m, m->file, options, binding) == RUNS;
 }
 
 void import_fit_binding(const struct imported_model *m, const struct import_options *options, int64_t *binding)
@@ -188,8 +185,8 @@ static bool name_symbols(struct imported_model *ret_named, struct onnx_file *fil
     return is_bound;
 }
 
-static bool import_with_constants(struct imported_model *m, struct onnx_file *file,
-                                  const struct import_options *options, struct error *error)
+static bool import_with_symbols(struct imported_model *m, struct onnx_file *file, const struct import_options *options,
+                                struct error *error)
 {
     struct imported_model named FREED_BY(imported_model_free) = {0};
     bool has_symbols;
@@ -206,12 +203,9 @@ bool import_symbolic(struct imported_model *m, struct onnx_file *file, const str
                      struct error *error)
 {
     struct import_options own = *options;
-    own.computed = constant_cache_new();
-    bool is_imported = import_with_constants(m, file, &own, error);
-    log_info(own.log, "constants were computed in %.0f operations", constant_cache_operations(own.computed));
-    if (is_imported)
-        m->constants = own.computed;
-    else
-        constant_cache_free(own.computed);
+    double operations = 0;
+    own.operations = &operations;
+    bool is_imported = import_with_symbols(m, file, &own, error);
+    log_info(own.log, "constants were computed in %.0f operations", operations);
     return is_imported;
 }

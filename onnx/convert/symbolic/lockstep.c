@@ -239,8 +239,6 @@ static void take_back_all(struct lockstep *l)
         struct importer *im = &l->importers[k];
         import_take_back(im, l->mark);
         l->models[k]->weights.count = l->n_weights;
-        table_free(&im->shared.scalars);
-        im->shared.n_weights_noted = 0;
         im->folding.is_forbidden = false;
     }
     l->n_values = 0;
