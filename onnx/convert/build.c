@@ -115,11 +115,6 @@ tensor_id unary(struct conversion *c, enum operator_id op, tensor_id x)
     return apply(c, op, INPUTS(x), NULL);
 }
 
-tensor_id binary(struct conversion *c, enum operator_id op, tensor_id x, tensor_id y)
-{
-    return apply(c, op, INPUTS(x, y), NULL);
-}
-
 static bool has_shape(const struct type *t, int rank, const int64_t *dim)
 {
     struct type wanted = type_make(t->dtype, rank, dim);
@@ -155,9 +150,95 @@ tensor_id cast_to(struct conversion *c, tensor_id x, enum dtype dtype)
     return apply(c, OP_CAST, INPUTS(x), WITH(integer("to", dtype)));
 }
 
+tensor_id binary(struct conversion *c, enum operator_id op, tensor_id x, tensor_id y)
+{
+    int rank;
+    int64_t dim[MAX_RANK];
+    if (x == NO_TENSOR || y == NO_TENSOR || !common_shape(c, type_of(c, x), type_of(c, y), &rank, dim))
+        return NO_TENSOR;
+    y = broadcast_to(c, y, rank, dim);
+    return apply(c, op, INPUTS(broadcast_to(c, x, rank, dim), y), NULL);
+}
+
+tensor_id clip_between(struct conversion *c, tensor_id x, double low, double high)
+{
+    return apply(c, OP_CLIP, INPUTS(x), WITH(real("min", low), real("max", high)));
+}
+
+tensor_id reduce_by(struct conversion *c, enum operator_id op, tensor_id x, const struct axes *axes, bool keeps_axes)
+{
+    if (axes->is_nothing || x == NO_TENSOR)
+        return x;
+    return apply(c, op, INPUTS(x), WITH(list("axes", axes->count, axes->axis), integer("keepdims", keeps_axes)));
+}
+
+tensor_id part_of(struct conversion *c, tensor_id x, int axis, int64_t start, int64_t size)
+{
+    static const int64_t steps[MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+    struct type part = *type_of(c, x);
+    int64_t starts[MAX_RANK] = {0};
+    starts[axis] = start;
+    part.dim[axis] = size;
+    return apply(
+        c, OP_SLICE, INPUTS(x),
+        WITH(list("start", part.rank, starts), list("size", part.rank, part.dim), list("step", part.rank, steps)));
+}
+
 enum dtype dtype_of_stages(enum dtype dtype)
 {
     return dtype_is_float(dtype) && dtype_size(dtype) == 2 ? DTYPE_F32 : dtype;
+}
+
+// ---- products of matrices ----
+
+tensor_id matmul(struct conversion *c, tensor_id x, tensor_id y)
+{
+    return apply(c, OP_MATMUL, INPUTS(x, y), NULL);
+}
+
+// Leading axes of both are made equal; a right side that is one matrix for all stays one.
+static bool align_batches(struct conversion *c, tensor_id *x, tensor_id *y)
+{
+    struct type tx = *type_of(c, *x), ty = *type_of(c, *y), bx = tx, by = ty;
+    int rank;
+    int64_t dim[MAX_RANK + 2];
+    if (ty.rank == 2)
+        return true;
+    bx.rank -= 2;
+    by.rank -= 2;
+    if (!common_shape(c, &bx, &by, &rank, dim) || rank + 2 > MAX_RANK)
+        return cannot(c, "its batches cannot be broadcast to one");
+    dim[rank] = tx.dim[tx.rank - 2];
+    dim[rank + 1] = tx.dim[tx.rank - 1];
+    *x = broadcast_to(c, *x, rank + 2, dim);
+    dim[rank] = ty.dim[ty.rank - 2];
+    dim[rank + 1] = ty.dim[ty.rank - 1];
+    *y = broadcast_to(c, *y, rank + 2, dim);
+    return *x != NO_TENSOR && *y != NO_TENSOR;
+}
+
+// A vector is a row on the left and a column on the right; its axis is dropped from the result.
+tensor_id matrix_product(struct conversion *c, tensor_id x, tensor_id y)
+{
+    struct type tx = *type_of(c, x), ty = *type_of(c, y);
+    if (tx.rank == 0 || ty.rank == 0)
+        return no_tensor(c, "a factor is a scalar");
+    if (tx.rank == 1)
+        x = reshape_to(c, x, 2, (int64_t[]){1, tx.dim[0]});
+    if (ty.rank == 1)
+        y = reshape_to(c, y, 2, (int64_t[]){ty.dim[0], 1});
+    if (!align_batches(c, &x, &y))
+        return NO_TENSOR;
+    tensor_id z = matmul(c, x, y);
+    if (z == NO_TENSOR || (tx.rank > 1 && ty.rank > 1))
+        return z;
+    struct type tz = *type_of(c, z);
+    int64_t dim[MAX_RANK];
+    int rank = 0;
+    for (int i = 0; i < tz.rank; i++)
+        if (!(tx.rank == 1 && i == tz.rank - 2) && !(ty.rank == 1 && i == tz.rank - 1))
+            dim[rank++] = tz.dim[i];
+    return reshape_to(c, z, rank, dim);
 }
 
 // ---- weights made here ----

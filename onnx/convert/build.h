@@ -33,7 +33,7 @@ void set_attributes(struct conversion *c, struct application *a, const struct gi
 tensor_id apply_application(struct conversion *c, const struct application *a, size_t n, const tensor_id *inputs);
 node_id apply_node(struct conversion *c, const struct application *a, size_t n, const tensor_id *inputs);
 tensor_id unary(struct conversion *c, enum operator_id op, tensor_id x);
-tensor_id binary(struct conversion *c, enum operator_id op, tensor_id x, tensor_id y);   // equal shapes
+tensor_id binary(struct conversion *c, enum operator_id op, tensor_id x, tensor_id y);   // broadcast to one shape
 tensor_id broadcast_to(struct conversion *c, tensor_id x, int rank, const int64_t *dim);
 tensor_id reshape_to(struct conversion *c, tensor_id x, int rank, const int64_t *dim);   // x itself if it has the shape
 tensor_id transpose_by(struct conversion *c, tensor_id x, const int64_t *perm);
@@ -49,3 +49,9 @@ tensor_id int_weight(struct conversion *c, int rank, const int64_t *dim, const i
 
 // The element type of stages whose results may be too large for tensors of the type: f32 for halves, or itself.
 enum dtype dtype_of_stages(enum dtype dtype);
+tensor_id clip_between(struct conversion *c, tensor_id x, double low, double high);
+tensor_id reduce_by(struct conversion *c, enum operator_id op, tensor_id x, const struct axes *axes, bool keeps_axes);
+// `size` entries of one axis from `start` on.
+tensor_id part_of(struct conversion *c, tensor_id x, int axis, int64_t start, int64_t size);
+tensor_id matmul(struct conversion *c, tensor_id x, tensor_id y);           // the graph's operator
+tensor_id matrix_product(struct conversion *c, tensor_id x, tensor_id y);   // MatMul's, of any ranks

@@ -37,3 +37,8 @@ struct application {
     const struct operator* op;
     struct attribute_value values[MAX_ATTRIBUTES];
 };
+struct axes {
+    bool is_nothing;   // noop_with_empty_axes
+    uint32_t count;
+    int64_t axis[MAX_RANK];   // ascending
+};

@@ -7,6 +7,7 @@
 #include "onnx/convert/weights.h"
 #include "onnx/format/visit.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -306,4 +307,27 @@ bool axes_of_list(struct conversion *c, int rank, uint32_t n, int *ret_axes)
         seen |= UINT32_C(1) << ret_axes[i];
     }
     return true;
+}
+
+bool read_axes(struct conversion *c, int rank, struct axes *ret_axes)
+{
+    const int64_t *items;
+    uint32_t count, reduced;
+    *ret_axes = (struct axes){0};
+    if (!list_of(c, "axes", 1, &items, &count))
+        return false;
+    ret_axes->is_nothing = count == 0 && int_attribute(c, "noop_with_empty_axes", 0);
+    if (!set_of_axes(c, count, items, rank, &reduced))
+        return false;
+    for (int i = 0; i < rank; i++)
+        if (count == 0 || reduced >> i & 1)
+            ret_axes->axis[ret_axes->count++] = i;
+    return true;
+}
+
+int64_t scaled_size(int64_t size, double scale)
+{
+    double exact = floor((double)size * scale);
+    bool is_clear = scale > 0 && exact < (double)MAX_ELEMENTS && exact == (double)floorf((float)size * (float)scale);
+    return is_clear ? (int64_t)exact : -1;
 }

@@ -52,3 +52,7 @@ bool set_of_axes(struct conversion *c, uint32_t count, const int64_t *axes, int 
                  uint32_t *ret_set);   // a bit each
 // Which axes a list of n entries is for: those that the attribute `axes` names, each once, or all.
 bool axes_of_list(struct conversion *c, int rank, uint32_t n, int *ret_axes);
+// The axes as a list without repetition; without any listed: all. False: the node cannot be converted.
+bool read_axes(struct conversion *c, int rank, struct axes *ret_axes);
+// A size times a scale, rounded down; -1: it is out of range, or single precision, which runtimes use, has another one.
+int64_t scaled_size(int64_t size, double scale);

@@ -2,7 +2,6 @@
 // nothing.
 #include "core/numbers/integers.h"
 #include "onnx/convert/opaque/opaque_types.h"
-#include "onnx/convert/operators/convert_resample.h"
 #include "onnx/convert/read_node.h"
 
 static void top_k(struct conversion *c, const struct type *x, struct type *types)

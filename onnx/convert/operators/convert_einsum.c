@@ -1,7 +1,7 @@
 // Einsum: sums of products by named axes. Operands are taken from left to right, two at a time. Axes that only one of
 // two has, and that nothing later asks for, are summed first; where both have axes to be summed the product is one of
 // matrices, with the axes that are kept of both as its batch, otherwise one entry by entry.
-#include "onnx/convert/operators/convert_reduce.h"
+#include "onnx/convert/operators/converters.h"
 
 #include <string.h>
 
@@ -291,7 +291,7 @@ static bool multiply_matrices(struct einsum *e, const struct term *a, const stru
     append(&z.axes, &right, of_b);
     sizes_of(e, &z.axes, dim);
     if (x != NO_TENSOR && y != NO_TENSOR)
-        z.x = reshape_to(e->c, binary(e->c, OP_MATMUL, x, y), z.axes.n, dim);
+        z.x = reshape_to(e->c, matmul(e->c, x, y), z.axes.n, dim);
     *ret_product = z;
     return true;
 }

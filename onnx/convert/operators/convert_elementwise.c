@@ -1,7 +1,5 @@
 // Element-wise ONNX operators. ONNX broadcasts by itself; the graph's operators take equal shapes, so broadcasts become
 // nodes here.
-#include "onnx/convert/operators/convert_elementwise.h"
-
 #include "expressions/elements.h"
 #include "onnx/convert/operators/converters.h"
 #include "onnx/convert/operators/fold_into_weights.h"
@@ -63,15 +61,6 @@ bool convert_bitwise_not(struct conversion *c)
     return give(c, 0, binary(c, OP_SUB, unary(c, OP_NEG, x), constant_like(c, x, 1)));
 }
 
-static tensor_id broadcast_binary(struct conversion *c, enum operator_id op, tensor_id x, tensor_id y)
-{
-    int rank;
-    int64_t dim[MAX_RANK];
-    if (x == NO_TENSOR || y == NO_TENSOR || !common_shape(c, type_of(c, x), type_of(c, y), &rank, dim))
-        return NO_TENSOR;
-    return binary(c, op, broadcast_to(c, x, rank, dim), broadcast_to(c, y, rank, dim));
-}
-
 // Is this input a constant that changes nothing of the other one, and gives it no other shape?
 static bool is_neutral(struct conversion *c, uint32_t input, double value)
 {
@@ -100,7 +89,7 @@ static tensor_id fold_inputs(struct conversion *c, enum operator_id op, enum dty
                                 input_is_read_once(c, i)};
     uint32_t n = op == OP_EWADD ? merge_convs(c, c->n_inputs, s) : c->n_inputs;
     for (uint32_t i = 1; i < n; i++)
-        s[0].tensor = broadcast_binary(c, op, s[0].tensor, s[i].tensor);
+        s[0].tensor = binary(c, op, s[0].tensor, s[i].tensor);
     return s[0].tensor;
 }
 
@@ -117,7 +106,7 @@ bool convert_binary(struct conversion *c)
 
 bool convert_swapped_binary(struct conversion *c)
 {
-    return give(c, 0, broadcast_binary(c, (enum operator_id)c->parameter, input_of(c, 1), input_of(c, 0)));
+    return give(c, 0, binary(c, (enum operator_id)c->parameter, input_of(c, 1), input_of(c, 0)));
 }
 
 static bool is_single(const struct conversion *c, tensor_id x)
@@ -147,7 +136,7 @@ bool convert_multiply(struct conversion *c)
         return give(c, 0, scale_by_weight(c, x, y));
     if (is_single(c, x))
         return give(c, 0, scale_by_weight(c, y, x));
-    return give(c, 0, broadcast_binary(c, OP_EWMUL, x, y));
+    return give(c, 0, binary(c, OP_EWMUL, x, y));
 }
 
 // The result of an integer divided by zero is the runtime's own affair: some end there.
@@ -182,7 +171,7 @@ bool convert_divide(struct conversion *c)
     if (type.dtype == DTYPE_F32 && divisor.rank <= type.rank && is_single(c, y) && constant_real(c, y, &value) &&
         is_power_of_two(value))
         return give(c, 0, scale_by(c, x, 1 / value));
-    return give(c, 0, broadcast_binary(c, OP_DIV, x, y));
+    return give(c, 0, binary(c, OP_DIV, x, y));
 }
 
 // Runtimes raise integers to powers in floating point, but for squares and cubes.
@@ -231,7 +220,7 @@ bool convert_power(struct conversion *c)
     if (!is_exponent_of_type(c, input_of(c, 1), type_of(c, input_of(c, 0))->dtype))
         return cannot(c, "its exponent is of another type, which may hold what its base's does not");
     tensor_id exponent = cast_to(c, input_of(c, 1), type_of(c, input_of(c, 0))->dtype);
-    return give(c, 0, broadcast_binary(c, OP_POW, input_of(c, 0), exponent));
+    return give(c, 0, binary(c, OP_POW, input_of(c, 0), exponent));
 }
 
 static tensor_id is_negative(struct conversion *c, tensor_id x)
@@ -257,7 +246,7 @@ bool convert_mod(struct conversion *c)
     bool has_sign_of_dividend = int_attribute(c, "fmod", 0) == 1;
     if (has_sign_of_dividend && type_of(c, input_of(c, 0))->dtype == DTYPE_I64)
         return cannot(c, "runtimes do this in floating point, which does not hold such integers");
-    tensor_id y = input_of(c, 1), z = broadcast_binary(c, OP_FMOD, input_of(c, 0), y);
+    tensor_id y = input_of(c, 1), z = binary(c, OP_FMOD, input_of(c, 0), y);
     if (z == NO_TENSOR || has_sign_of_dividend)
         return give(c, 0, z);
     enum dtype dtype = type_of(c, z)->dtype;
@@ -298,18 +287,13 @@ static bool read_bound(struct conversion *c, const char *attribute, uint32_t inp
            (is_weight(c, input_of(c, input)) && constant_real(c, input_of(c, input), ret_bound));
 }
 
-tensor_id clip_between(struct conversion *c, tensor_id x, double low, double high)
-{
-    return apply(c, OP_CLIP, INPUTS(x), WITH(real("min", low), real("max", high)));
-}
-
 static tensor_id bounded_by(struct conversion *c, enum operator_id op, tensor_id x, tensor_id bound)
 {
     if (bound == NO_TENSOR || x == NO_TENSOR)
         return x;
     if (type_elements(type_of(c, bound)) != 1)
         return no_tensor(c, "a bound is no single number");
-    return broadcast_binary(c, op, x, reshape_to(c, bound, 0, NULL));
+    return binary(c, op, x, reshape_to(c, bound, 0, NULL));
 }
 
 static tensor_id bound_of(struct conversion *c, uint32_t input, double standard)

@@ -1,9 +1,6 @@
 // Normalizations; that of a batch becomes part of the convolution or product before it, where there is one.
-#include "onnx/convert/operators/convert_normalization.h"
-
-#include "onnx/convert/operators/convert_reduce.h"
-
-#include <math.h>
+#include "onnx/convert/operators/converters.h"
+#include "onnx/convert/operators/fold_into_weights.h"
 
 // x / |x|, where 0 / 0 is 0: the norm is held above the smallest normal number.
 bool convert_lp_normalization(struct conversion *c)
@@ -18,14 +15,17 @@ bool convert_lp_normalization(struct conversion *c)
         return false;
     if (int_attribute(c, "p", 2) != 1 && int_attribute(c, "p", 2) != 2)
         return cannot(c, "its norm is neither a sum of magnitudes nor one of squares");
-    struct type type = *type_of(c, x);
     axes.axis[0] = axis;
     tensor_id norm = int_attribute(c, "p", 2) == 1
                          ? reduce_by(c, OP_REDUCESUM, unary(c, OP_ABS, x), &axes, true)
                          : unary(c, OP_SQRT, reduce_by(c, OP_REDUCESUM, binary(c, OP_EWMUL, x, x), &axes, true));
     norm = binary(c, OP_MAX, norm, constant_like(c, norm, 0x1p-126));
-    tensor_id z = binary(c, OP_DIV, x, broadcast_to(c, norm, type.rank, type.dim));
-    return give(c, 0, cast_to(c, z, dtype));
+    return give(c, 0, cast_to(c, binary(c, OP_DIV, x, norm), dtype));
+}
+
+static tensor_id variance_of(struct conversion *c, tensor_id centred, const struct axes *axes)
+{
+    return reduce_by(c, OP_REDUCEMEAN, binary(c, OP_EWMUL, centred, centred), axes, true);
 }
 
 // (x - mean) / (deviation + 1e-9) over the axes, by default all but the channels.
@@ -36,52 +36,16 @@ bool convert_mean_variance_normalization(struct conversion *c)
         return cannot(c, "its input is not of real numbers");
     enum dtype dtype = type_of(c, input_of(c, 0))->dtype;
     tensor_id x = cast_to(c, input_of(c, 0), dtype_of_stages(dtype));
-    struct type type = *type_of(c, x);
-    if (!has_attribute(c, "axes") && type.rank != 4)
+    int rank = type_of(c, x)->rank;
+    if (!has_attribute(c, "axes") && rank != 4)
         return cannot(c, "it has no axes");
-    if (!read_axes(c, type.rank, &axes))
+    if (!read_axes(c, rank, &axes))
         return false;
     if (!has_attribute(c, "axes"))
         axes = (struct axes){.count = 3, .axis = {0, 2, 3}};
-    tensor_id mean = reduce_by(c, OP_REDUCEMEAN, x, &axes, true);
-    tensor_id centred = binary(c, OP_SUB, x, broadcast_to(c, mean, type.rank, type.dim));
-    tensor_id variance = reduce_by(c, OP_REDUCEMEAN, binary(c, OP_EWMUL, centred, centred), &axes, true);
-    tensor_id deviation = add_scalar(c, unary(c, OP_SQRT, variance), 1e-9);
-    tensor_id z = binary(c, OP_DIV, centred, broadcast_to(c, deviation, type.rank, type.dim));
-    return give(c, 0, cast_to(c, z, dtype));
-}
-
-struct batch_statistics {
-    const double *scale, *bias, *mean, *variance;
-    uint32_t count;
-};
-
-static bool read_statistics(struct conversion *c, const tensor_id *inputs, struct batch_statistics *ret)
-{
-    const double **lists[] = {&ret->scale, &ret->bias, &ret->mean, &ret->variance};
-    for (uint32_t i = 0; i < 4; i++) {
-        uint32_t count;
-        if (!is_weight(c, inputs[i]) || !constant_reals(c, inputs[i], SIZE_MAX, lists[i], &count) ||
-            (i && count != ret->count))
-            return false;
-        ret->count = count;
-    }
-    return true;
-}
-
-bool read_normalization(struct conversion *c, const tensor_id *statistics, double epsilon, struct channel_numbers *ret)
-{
-    struct batch_statistics s;
-    if (!read_statistics(c, statistics, &s))
-        return false;
-    double *factors = arena_array(&c->importer->scratch, double, s.count + 1);
-    double *offsets = arena_array(&c->importer->scratch, double, s.count + 1);
-    for (uint32_t i = 0; i < s.count; i++) {
-        factors[i] = s.scale[i] / sqrt(s.variance[i] + epsilon);
-        offsets[i] = s.bias[i] - s.mean[i] * factors[i];
-    }
-    *ret = (struct channel_numbers){s.count, factors, offsets};
-    return true;
+    tensor_id centred = binary(c, OP_SUB, x, reduce_by(c, OP_REDUCEMEAN, x, &axes, true));
+    tensor_id deviation = add_scalar(c, unary(c, OP_SQRT, variance_of(c, centred, &axes)), 1e-9);
+    return give(c, 0, cast_to(c, binary(c, OP_DIV, centred, deviation), dtype));
 }
 
 static bool fold_into_weights(struct conversion *c)
@@ -137,8 +101,7 @@ static bool give_statistics(struct conversion *c, tensor_id x, int axis, double 
     tensor_id mean = reduce_by(c, OP_REDUCEMEAN, x, &axes, true);
     if (wants_output(c, 1) && !give(c, 1, cast_to(c, mean, DTYPE_F32)))
         return false;
-    tensor_id centred = binary(c, OP_SUB, x, broadcast_to(c, mean, type.rank, type.dim));
-    tensor_id variance = reduce_by(c, OP_REDUCEMEAN, binary(c, OP_EWMUL, centred, centred), &axes, true);
+    tensor_id variance = variance_of(c, binary(c, OP_SUB, x, mean), &axes);
     tensor_id deviation = unary(c, OP_SQRT, add_scalar(c, variance, epsilon));
     return !wants_output(c, 2) || give(c, 2, cast_to(c, unary(c, OP_RECIPROCAL, deviation), DTYPE_F32));
 }

@@ -1,8 +1,5 @@
 // Operators that join tensors, and that cut, pad or choose entries of one.
-#include "onnx/convert/operators/convert_parts.h"
-
 #include "onnx/convert/bind_shapes.h"
-#include "onnx/convert/operators/convert_resample.h"
 #include "onnx/convert/operators/converters.h"
 
 // ---- joining and cutting ----
@@ -203,66 +200,6 @@ bool convert_slice(struct conversion *c)
     while (graph_producer(&c->model->graph, source)->op->id == OP_SLICE)
         source = slice_of_source(c, source, &r);
     return give(c, 0, slice_by(c, source, &r));
-}
-
-tensor_id part_of(struct conversion *c, tensor_id x, int axis, int64_t start, int64_t size)
-{
-    struct type type = *type_of(c, x);
-    struct ranges r = {0};
-    for (int i = 0; i < type.rank; i++) {
-        r.size[i] = i == axis ? size : type.dim[i];
-        r.step[i] = 1;
-    }
-    r.start[axis] = start;
-    return slice_by(c, x, &r);
-}
-
-// ---- pad ----
-
-static bool read_pads(struct conversion *c, int rank, int64_t *ret_pads)
-{
-    const int64_t *pads, *axes;
-    uint32_t n, n_axes;
-    if (!list_of(c, "pads", 1, &pads, &n))
-        return false;
-    axes = NULL;
-    n_axes = (uint32_t)rank;
-    if (input_of(c, 3) != NO_TENSOR && !constant_ints(c, input_of(c, 3), MAX_RANK, &axes, &n_axes))
-        return false;
-    if (n != 2 * n_axes)
-        return cannot(c, "it has %u pads", n);
-    for (uint32_t i = 0; i < n_axes; i++) {
-        int axis;
-        if (!normalize_axis(c, axes ? axes[i] : i, rank, &axis))
-            return false;
-        ret_pads[axis] = pads[i];
-        ret_pads[rank + axis] = pads[n_axes + i];
-    }
-    return true;
-}
-
-static bool read_pad_value(struct conversion *c, double *ret_value)
-{
-    *ret_value = float_attribute(c, "value", 0);
-    return c->opset < 11 || input_of(c, 2) == NO_TENSOR || constant_real(c, input_of(c, 2), ret_value);
-}
-
-bool convert_pad(struct conversion *c)
-{
-    int64_t pads[2 * MAX_RANK] = {0};
-    double value;
-    int rank = type_of(c, input_of(c, 0))->rank;
-    bool pads_nothing = true;
-    if (!read_pads(c, rank, pads))
-        return false;
-    pads_nothing = pads_nothing && ALL(int, i, 2 * rank, pads[i] == 0);
-    if (pads_nothing)
-        return give(c, 0, input_of(c, 0));
-    if (!text_attribute_is(c, "mode", "constant", "constant"))
-        return give(c, 0, pad_by_entries(c, input_of(c, 0), pads));
-    if (!read_pad_value(c, &value))
-        return false;
-    return give(c, 0, apply(c, OP_PAD, 1, c->inputs, WITH(list("pads", 2 * rank, pads), real("value", value))));
 }
 
 // ---- chosen by data ----

@@ -5,10 +5,7 @@
 //     products     of q - zero, in integers of 32 bits; QLinear* scale their sums and quantize them again
 #include "onnx/convert/fold_constants.h"
 #include "onnx/convert/operators/convert_conv_pool.h"
-#include "onnx/convert/operators/convert_elementwise.h"
-#include "onnx/convert/operators/convert_matmul.h"
-#include "onnx/convert/operators/convert_parts.h"
-#include "onnx/convert/operators/convert_reduce.h"
+#include "onnx/convert/operators/converters.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -5,8 +5,6 @@
 //     GRU    z = f(x W + H R), r likewise, n = g(x W + (r H) R) or g(x W + r (H R + Rb)), H' = (1 - z) n + z H
 //     LSTM   i = f(x W + H R + P C), f likewise, C' = f C + i g(x W + H R), o = f(x W + H R + P C'), H' = o h(C')
 // Sequences that are shorter than the longest keep their state behind their end, where the outputs are 0.
-#include "onnx/convert/operators/convert_elementwise.h"
-#include "onnx/convert/operators/convert_parts.h"
 #include "onnx/convert/operators/converters.h"
 #include "onnx/format/visit.h"
 
@@ -169,7 +167,7 @@ static tensor_id input_at(const struct recurrence *r, const struct direction *d,
 
 static tensor_id of_state(const struct recurrence *r, const struct direction *d, int gate, tensor_id state)
 {
-    return binary(r->c, OP_MATMUL, state, d->recurrent[gate]);
+    return matmul(r->c, state, d->recurrent[gate]);
 }
 
 static tensor_id sum_of_gate(const struct recurrence *r, const struct direction *d, int gate, int64_t time)
@@ -248,7 +246,7 @@ static void prepare_gate(const struct recurrence *r, struct direction *d, int ga
     int64_t all[] = {r->n_times, r->batch, r->hidden};
     int n = r->cell->n_gates;
     bool is_apart = r->cell->adds_recurrent_bias_apart && gate == n - 1;
-    d->inputs[gate] = binary(r->c, OP_MATMUL, r->x, matrix_of_gate(r, w, gate));
+    d->inputs[gate] = matmul(r->c, r->x, matrix_of_gate(r, w, gate));
     if (bias == NO_TENSOR) {
         if (is_apart)
             d->bias[gate] = constant_like(r->c, d->state, 0);

@@ -1,28 +1,5 @@
 // Reductions and softmax.
-#include "onnx/convert/operators/convert_reduce.h"
-
-bool read_axes(struct conversion *c, int rank, struct axes *ret_axes)
-{
-    const int64_t *items;
-    uint32_t count, reduced;
-    *ret_axes = (struct axes){0};
-    if (!list_of(c, "axes", 1, &items, &count))
-        return false;
-    ret_axes->is_nothing = count == 0 && int_attribute(c, "noop_with_empty_axes", 0);
-    if (!set_of_axes(c, count, items, rank, &reduced))
-        return false;
-    for (int i = 0; i < rank; i++)
-        if (count == 0 || reduced >> i & 1)
-            ret_axes->axis[ret_axes->count++] = i;
-    return true;
-}
-
-tensor_id reduce_by(struct conversion *c, enum operator_id op, tensor_id x, const struct axes *axes, bool keeps_axes)
-{
-    if (axes->is_nothing || x == NO_TENSOR)
-        return x;
-    return apply(c, op, INPUTS(x), WITH(list("axes", axes->count, axes->axis), integer("keepdims", keeps_axes)));
-}
+#include "onnx/convert/operators/converters.h"
 
 static bool begin_reduction(struct conversion *c, struct axes *ret_axes, bool *ret_keeps_axes)
 {
@@ -72,12 +49,10 @@ bool convert_reduce_log_sum_exp(struct conversion *c)
     if (!begin_reduction(c, &axes, &keeps))
         return false;
     tensor_id x = input_of(c, 0);
-    struct type type = *type_of(c, x);
     if (axes.is_nothing)
         return cannot(c, "there is nothing to reduce");
     tensor_id maximum = reduce_by(c, OP_REDUCEMAX, x, &axes, true);
-    tensor_id spread = broadcast_to(c, maximum, type.rank, type.dim);
-    tensor_id sum = reduce_by(c, OP_REDUCESUM, unary(c, OP_EXP, binary(c, OP_SUB, x, spread)), &axes, keeps);
+    tensor_id sum = reduce_by(c, OP_REDUCESUM, unary(c, OP_EXP, binary(c, OP_SUB, x, maximum)), &axes, keeps);
     struct type reduced = *type_of(c, sum);
     return give(c, 0, binary(c, OP_EWADD, unary(c, OP_LOG, sum), reshape_to(c, maximum, reduced.rank, reduced.dim)));
 }

@@ -1,7 +1,5 @@
 // Operators that resample axes. What chooses entries (nearest neighbours, reflecting pads) is a gather by constant
 // indices, what mixes them (linear and cubic interpolation) a product with a constant matrix, axis by axis.
-#include "onnx/convert/operators/convert_resample.h"
-
 #include "onnx/convert/operators/converters.h"
 
 #include <math.h>
@@ -39,7 +37,7 @@ static bool is_of_size_of_axes(int64_t pad)
     return pad >= -LARGEST_AXIS && pad <= LARGEST_AXIS;
 }
 
-tensor_id pad_by_entries(struct conversion *c, tensor_id x, const int64_t *pads)
+static tensor_id pad_by_entries(struct conversion *c, tensor_id x, const int64_t *pads)
 {
     int64_t (*place_of)(int64_t, int64_t) = text_attribute_is(c, "mode", "edge", "constant")      ? clamped
                                             : text_attribute_is(c, "mode", "reflect", "constant") ? reflected
@@ -65,6 +63,52 @@ tensor_id pad_by_entries(struct conversion *c, tensor_id x, const int64_t *pads)
         x = choose_on_axis(c, x, axis, n, places);
     }
     return x;
+}
+
+static bool read_pads(struct conversion *c, int rank, int64_t *ret_pads)
+{
+    const int64_t *pads, *axes;
+    uint32_t n, n_axes;
+    if (!list_of(c, "pads", 1, &pads, &n))
+        return false;
+    axes = NULL;
+    n_axes = (uint32_t)rank;
+    if (input_of(c, 3) != NO_TENSOR && !constant_ints(c, input_of(c, 3), MAX_RANK, &axes, &n_axes))
+        return false;
+    if (n != 2 * n_axes)
+        return cannot(c, "it has %u pads", n);
+    for (uint32_t i = 0; i < n_axes; i++) {
+        int axis;
+        if (!normalize_axis(c, axes ? axes[i] : i, rank, &axis))
+            return false;
+        ret_pads[axis] = pads[i];
+        ret_pads[rank + axis] = pads[n_axes + i];
+    }
+    return true;
+}
+
+static bool read_pad_value(struct conversion *c, double *ret_value)
+{
+    *ret_value = float_attribute(c, "value", 0);
+    return c->opset < 11 || input_of(c, 2) == NO_TENSOR || constant_real(c, input_of(c, 2), ret_value);
+}
+
+bool convert_pad(struct conversion *c)
+{
+    int64_t pads[2 * MAX_RANK] = {0};
+    double value;
+    int rank = type_of(c, input_of(c, 0))->rank;
+    bool pads_nothing = true;
+    if (!read_pads(c, rank, pads))
+        return false;
+    pads_nothing = pads_nothing && ALL(int, i, 2 * rank, pads[i] == 0);
+    if (pads_nothing)
+        return give(c, 0, input_of(c, 0));
+    if (!text_attribute_is(c, "mode", "constant", "constant"))
+        return give(c, 0, pad_by_entries(c, input_of(c, 0), pads));
+    if (!read_pad_value(c, &value))
+        return false;
+    return give(c, 0, apply(c, OP_PAD, 1, c->inputs, WITH(list("pads", 2 * rank, pads), real("value", value))));
 }
 
 // ---- resizing ----
@@ -182,7 +226,7 @@ static tensor_id interpolate(struct conversion *c, tensor_id x, int axis, const 
     perm[type.rank - 1] = axis;
     bool is_last = axis == type.rank - 1;
     tensor_id z = is_last ? x : transpose_by(c, x, perm);
-    z = binary(c, OP_MATMUL, z, real_weight(c, type.dtype, 2, dim, matrix));
+    z = matmul(c, z, real_weight(c, type.dtype, 2, dim, matrix));
     return is_last ? z : transpose_by(c, z, perm);
 }
 
@@ -210,13 +254,6 @@ static bool read_sizes(struct conversion *c, uint32_t input, const struct type *
         ret_axes[places[i]] = (struct resampling){from, sizes[i], (double)sizes[i] / (double)from};
     }
     return true;
-}
-
-int64_t scaled_size(int64_t size, double scale)
-{
-    double exact = floor((double)size * scale);
-    bool is_clear = scale > 0 && exact < (double)MAX_ELEMENTS && exact == (double)floorf((float)size * (float)scale);
-    return is_clear ? (int64_t)exact : -1;
 }
 
 static bool read_scales(struct conversion *c, uint32_t input, const struct type *x, struct resampling *ret_axes)

@@ -213,6 +213,41 @@ static bool give_with_numbers(struct conversion *c, const struct moved_linear *m
     return give(c, 0, moved_again(c, m, z));
 }
 
+// --- numbers of a normalization ---------------------------------------------------------------------------------------
+
+struct batch_statistics {
+    const double *scale, *bias, *mean, *variance;
+    uint32_t count;
+};
+
+static bool read_statistics(struct conversion *c, const tensor_id *inputs, struct batch_statistics *ret)
+{
+    const double **lists[] = {&ret->scale, &ret->bias, &ret->mean, &ret->variance};
+    for (uint32_t i = 0; i < 4; i++) {
+        uint32_t count;
+        if (!is_weight(c, inputs[i]) || !constant_reals(c, inputs[i], SIZE_MAX, lists[i], &count) ||
+            (i && count != ret->count))
+            return false;
+        ret->count = count;
+    }
+    return true;
+}
+
+bool read_normalization(struct conversion *c, const tensor_id *statistics, double epsilon, struct channel_numbers *ret)
+{
+    struct batch_statistics s;
+    if (!read_statistics(c, statistics, &s))
+        return false;
+    double *factors = arena_array(&c->importer->scratch, double, s.count + 1);
+    double *offsets = arena_array(&c->importer->scratch, double, s.count + 1);
+    for (uint32_t i = 0; i < s.count; i++) {
+        factors[i] = s.scale[i] / sqrt(s.variance[i] + epsilon);
+        offsets[i] = s.bias[i] - s.mean[i] * factors[i];
+    }
+    *ret = (struct channel_numbers){s.count, factors, offsets};
+    return true;
+}
+
 // --- ConvTranspose ---------------------------------------------------------------------------------------------------
 
 enum { IMAGE, KERNEL, BIAS, N_INPUTS };

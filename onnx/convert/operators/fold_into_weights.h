@@ -17,6 +17,9 @@ struct channel_numbers {
 bool find_linear(struct conversion *c, tensor_id tensor, struct linear *ret);   // false: something else makes it
 // bias * factors + offsets; NULL: the bias (NO_TENSOR: none) is no constant of so many channels, or integers wrap.
 const double *bias_with_numbers(struct conversion *c, tensor_id bias, enum dtype, const struct channel_numbers *n);
+// scale / sqrt(variance + epsilon), and bias - mean * that. `statistics` are scale, bias, mean and variance; false:
+// these are no weights of one size. The numbers live as long as the node's conversion.
+bool read_normalization(struct conversion *c, const tensor_id *statistics, double epsilon, struct channel_numbers *ret);
 
 // Gives what makes an input, and nothing else reads, with its channels, which lie along axis 1, times factors plus
 // offsets: a convolution or a product, maybe behind transpositions and reshapes, or a ConvTranspose node, which then
