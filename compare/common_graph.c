@@ -81,32 +81,20 @@ static bool add_weight(struct common_graph *c, struct imported_model *m, size_t 
 
 #define RANDOM_OPERATORS "RandomNormal RandomNormalLike RandomUniform RandomUniformLike Multinomial Bernoulli Dropout"
 
-struct random_search {
-    const struct onnx_model *model;
-    bool is_found, calls_function;
-};
-
-static bool look_for_random(void *context, void *message)
+static bool calls_function(const struct onnx_model *model, const struct onnx_node *n)
 {
-    struct random_search *search = context;
-    const struct onnx_node *n = message;
-    search->is_found = search->is_found || onnx_words_have(RANDOM_OPERATORS, n->op_type.text);
-    for (size_t i = 0; i < search->model->functions.count; i++) {
-        const struct onnx_function *f = search->model->functions.items[i];
-        search->calls_function = search->calls_function || onnx_string_is(&n->op_type, f->name.text);
-    }
-    return true;
+    return ONNX_FIND(struct onnx_function, f, &model->functions, onnx_string_is(&n->op_type, f->name.text));
 }
 
 // By itself, in a subgraph, or, where it or a subgraph calls a function of the model, in any of these.
 static bool is_random(const struct onnx_model *model, const struct onnx_node *n)
 {
-    struct random_search search = {.model = model};
-    onnx_message_visit(&onnx_node_descriptor, (void *)(uintptr_t)n, &onnx_node_descriptor, look_for_random, &search);
-    for (size_t i = 0; search.calls_function && i < model->functions.count; i++)
-        onnx_message_visit(&onnx_function_descriptor, model->functions.items[i], &onnx_node_descriptor, look_for_random,
-                           &search);
-    return search.is_found;
+    LOCAL_LIST(message_list, nodes);
+    onnx_list_messages(&onnx_node_descriptor, n, &onnx_node_descriptor, &nodes);
+    bool calls = ANY(size_t, i, nodes.count, calls_function(model, nodes.items[i]));
+    for (size_t i = 0; calls && i < model->functions.count; i++)
+        onnx_list_messages(&onnx_function_descriptor, model->functions.items[i], &onnx_node_descriptor, &nodes);
+    return ONNX_FIND(struct onnx_node, x, &nodes, onnx_words_have(RANDOM_OPERATORS, x->op_type.text));
 }
 
 // The inputs that tell something, in order, and which they are. Zeros to begin with are as good as nothing, and

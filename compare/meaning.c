@@ -153,7 +153,7 @@ static void free_scope(struct scope *s)
 
 // --- what is needed --------------------------------------------------------------------------------------------------
 
-static void add_name(void *names, const struct onnx_string *name)
+static void add_name(struct key_set *names, const struct onnx_string *name)
 {
     if (name->size)
         key_set_add(names, NULL, name->text, name->size);
@@ -169,11 +169,14 @@ static bool makes_needed(const struct key_set *needed, const struct onnx_node *n
 // A flag for each node: does one of these values depend on it? Nested graphs are read, too.
 static bool *find_needed(struct telling *t, const struct onnx_list *nodes, struct key_set *needed)
 {
+    LOCAL_LIST(name_list, read);
     bool *is_needed = arena_array(t->arena, bool, nodes->count + 1);
     for (size_t i = nodes->count; i-- > 0;) {
         is_needed[i] = makes_needed(needed, nodes->items[i]);
         if (is_needed[i])
-            names_read(&onnx_node_descriptor, nodes->items[i], add_name, needed);
+            names_add_read(&onnx_node_descriptor, nodes->items[i], &read);
+        while (read.count > 0)
+            add_name(needed, vec_pop(&read));
     }
     return is_needed;
 }
@@ -240,7 +243,8 @@ static void tell_graph(struct telling *t, const struct scope *outer, const struc
     for (size_t i = 0; i < g->inputs.count; i++)
         enter_new(t, &s, &((const struct onnx_value_info *)g->inputs.items[i])->name);
     enter_initializers(&s, g);
-    names_read_outputs(g, add_name, &needed);
+    for (size_t i = 0; i < g->outputs.count; i++)
+        add_name(&needed, &((const struct onnx_value_info *)g->outputs.items[i])->name);
     tell_nodes(t, &s, &g->nodes, &needed);
     for (size_t i = 0; i < g->outputs.count; i++)
         tell_value(t, &s, &((const struct onnx_value_info *)g->outputs.items[i])->name);

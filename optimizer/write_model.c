@@ -68,20 +68,13 @@ static bool simplify(struct optimizing *o, struct onnx_model **ret_model, struct
 
 // --- writing ---------------------------------------------------------------------------------------------------------
 
-static bool add_bytes(void *context, void *tensor)
-{
-    size_t *sum = context, bytes;
-    if (onnx_tensor_size(tensor, &bytes))
-        *sum += bytes;
-    return true;
-}
-
 // Bytes of initializers and of constants that are nodes, those of subgraphs, too.
-static size_t bytes_of_weights(struct onnx_model *model)
+static size_t bytes_of_weights(const struct onnx_model *model)
 {
-    size_t sum = 0;
-    onnx_message_visit(&onnx_model_descriptor, model, &onnx_tensor_descriptor, add_bytes, &sum);
-    return sum;
+    size_t bytes;
+    LOCAL_LIST(message_list, tensors);
+    onnx_list_messages(&onnx_model_descriptor, model, &onnx_tensor_descriptor, &tensors);
+    return SUM_ALL(size_t, size_t, i, tensors.count, onnx_tensor_size(tensors.items[i], &bytes) ? bytes : 0);
 }
 
 static void tell_of_fixed_inputs(const struct optimizing *o, const struct onnx_model *written)

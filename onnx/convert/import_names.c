@@ -2,6 +2,7 @@
 #include "onnx/convert/import_names.h"
 
 #include "core/memory/hash.h"
+#include "core/memory/key_set.h"
 #include "onnx/format/visit.h"
 
 #include <string.h>
@@ -36,47 +37,34 @@ struct named_value *name_enter(struct importer *im, const struct onnx_string *na
 
 // ---- the names in a message ----
 
-struct name_reader {
-    read_name_fn *read;
-    void *context;
-};
-
-static bool read_inputs(void *context, void *message)
+static void add_name(name_list *names, const struct onnx_string *name)
 {
-    const struct name_reader *reader = context;
-    const struct onnx_node *n = message;
-    for (size_t i = 0; i < n->inputs.count; i++)
-        reader->read(reader->context, &n->inputs.items[i]);
-    return true;
+    if (name->size)
+        vec_push(names, name);
 }
 
-static bool read_outputs(void *context, void *message)
-{
-    const struct name_reader *reader = context;
-    names_read_outputs(message, reader->read, reader->context);
-    return true;
-}
-
-void names_read_outputs(const struct onnx_graph *g, read_name_fn *read, void *context)
+static void add_outputs(const struct onnx_graph *g, name_list *names)
 {
     for (size_t i = 0; i < g->outputs.count; i++)
-        read(context, &((const struct onnx_value_info *)g->outputs.items[i])->name);
+        add_name(names, &((const struct onnx_value_info *)g->outputs.items[i])->name);
 }
 
-void names_read(const struct onnx_descriptor *d, void *message, read_name_fn *read, void *context)
+void names_add_read(const struct onnx_descriptor *d, const void *message, name_list *names)
 {
-    struct name_reader reader = {read, context};
-    onnx_message_visit(d, message, &onnx_node_descriptor, read_inputs, &reader);
-    onnx_message_visit(d, message, &onnx_graph_descriptor, read_outputs, &reader);
+    LOCAL_LIST(message_list, nodes);
+    LOCAL_LIST(message_list, graphs);
+    onnx_list_messages(d, message, &onnx_node_descriptor, &nodes);
+    onnx_list_messages(d, message, &onnx_graph_descriptor, &graphs);
+    for (size_t i = 0; i < nodes.count; i++) {
+        const struct onnx_node *n = nodes.items[i];
+        for (size_t k = 0; k < n->inputs.count; k++)
+            add_name(names, &n->inputs.items[k]);
+    }
+    for (size_t i = 0; i < graphs.count; i++)
+        add_outputs(graphs.items[i], names);
 }
 
 // ---- liveness ----
-
-static void need_name(void *importer, const struct onnx_string *name)
-{
-    if (name->size)
-        name_enter(importer, name)->is_needed = true;
-}
 
 // The value that is known by a name; nothing for other names.
 static struct named_value value_of(const struct importer *im, const struct onnx_string *name)
@@ -88,25 +76,21 @@ static struct named_value value_of(const struct importer *im, const struct onnx_
 // Nodes stand behind what they read. Names inside of subgraphs shadow no outer ones, so they may be taken for these.
 const bool *names_find_live(struct importer *im)
 {
-    size_t n = im->source->nodes.count;
-    bool *is_live = arena_array(&im->scratch, bool, n + 1);
-    names_read_outputs(im->source, need_name, im);
-    while (n-- > 0) {
-        struct onnx_node *node = im->source->nodes.items[n];
+    LOCAL_LIST(name_list, needed);
+    bool *is_live = arena_array(&im->scratch, bool, im->source->nodes.count + 1);
+    add_outputs(im->source, &needed);
+    for (size_t n = im->source->nodes.count; n-- > 0;) {
+        const struct onnx_node *node = im->source->nodes.items[n];
+        while (needed.count > 0)
+            name_enter(im, vec_pop(&needed))->is_needed = true;
         is_live[n] = vec_find(&node->outputs, name, value_of(im, name).is_needed);
         if (is_live[n])
-            names_read(&onnx_node_descriptor, node, need_name, im);
+            names_add_read(&onnx_node_descriptor, node, &needed);
     }
     return is_live;
 }
 
 // ---- uses ----
-
-static void count_use(void *importer, const struct onnx_string *name)
-{
-    if (name->size)
-        name_enter(importer, name)->uses++;
-}
 
 static bool makes_tensors(const struct importer *im, const struct onnx_node *n)
 {
@@ -122,25 +106,20 @@ static bool reads_sizes(const struct importer *im, const struct onnx_node *n, si
            (onnx_node_is(n, computes) && !makes_tensors(im, n));
 }
 
-static void note_tensor(void *importer, const struct onnx_string *name)
-{
-    if (name->size)
-        name_enter(importer, name)->is_a_tensor = true;
-}
-
 // Nodes are visited from behind: who reads what a node makes is known before the node.
 static void find_tensors(struct importer *im, const bool *is_live)
 {
-    names_read_outputs(im->source, note_tensor, im);
+    LOCAL_LIST(name_list, tensors);
+    add_outputs(im->source, &tensors);
     for (size_t k = im->source->nodes.count; k-- > 0;) {
-        struct onnx_node *n = im->source->nodes.items[k];
-        if (!is_live[k])
-            continue;
-        for (size_t i = 0; i < n->inputs.count; i++)
+        const struct onnx_node *n = im->source->nodes.items[k];
+        while (tensors.count > 0)
+            name_enter(im, vec_pop(&tensors))->is_a_tensor = true;
+        for (size_t i = 0; is_live[k] && i < n->inputs.count; i++)
             if (!reads_sizes(im, n, i))
-                note_tensor(im, &n->inputs.items[i]);
-        for (size_t i = 0; i < n->attributes.count; i++)
-            names_read(&onnx_attribute_descriptor, n->attributes.items[i], note_tensor, im);
+                add_name(&tensors, &n->inputs.items[i]);
+        for (size_t i = 0; is_live[k] && i < n->attributes.count; i++)
+            names_add_read(&onnx_attribute_descriptor, n->attributes.items[i], &tensors);
     }
 }
 
@@ -152,15 +131,18 @@ static bool reads_shape_alone(const struct importer *im, const struct onnx_node 
 
 void names_count_uses(struct importer *im, const bool *is_live)
 {
-    names_read_outputs(im->source, count_use, im);
+    LOCAL_LIST(name_list, used);
+    add_outputs(im->source, &used);
     find_tensors(im, is_live);
     for (size_t i = 0; i < im->source->nodes.count; i++) {
-        struct onnx_node *n = im->source->nodes.items[i];
+        const struct onnx_node *n = im->source->nodes.items[i];
         if (is_live[i])
-            names_read(&onnx_node_descriptor, n, count_use, im);
+            names_add_read(&onnx_node_descriptor, n, &used);
         if (is_live[i] && reads_shape_alone(im, n))
             name_enter(im, &n->inputs.items[0])->uses_of_sizes++;
     }
+    while (used.count > 0)
+        name_enter(im, vec_pop(&used))->uses++;
 }
 
 void names_free(struct importer *im)
@@ -171,36 +153,20 @@ void names_free(struct importer *im)
 
 // ---- captured names ----
 
-struct capture {
-    struct importer *importer;
-    VEC(const char *) names;
-    struct table seen;   // index among the importer's values -> the same
-};
-
 // Names inside of a subgraph may not shadow outer ones, so every name that is known outside already is captured.
-static void capture_name(void *context, const struct onnx_string *name)
-{
-    struct capture *c = context;
-    const struct named_value *value = name_find(c->importer, name);
-    if (!value || value->tensor == NO_TENSOR)
-        return;
-    uint32_t id = (uint32_t)(value - c->importer->values.items);
-    if (table_find(&c->seen, id, NULL, NULL, NULL) != TABLE_NONE)
-        return;
-    table_insert(&c->seen, id, id);
-    vec_push(&c->names, value->name->text);
-}
-
 const char **names_captured_by(struct importer *im, const struct onnx_node *n, uint32_t *ret_count)
 {
-    struct capture c = {.importer = im};
+    LOCAL_LIST(name_list, read);
+    struct key_set captured FREED_BY(key_set_free) = {0};
     for (size_t i = 0; i < n->attributes.count; i++)
-        names_read(&onnx_attribute_descriptor, n->attributes.items[i], capture_name, &c);
-    *ret_count = (uint32_t)c.names.count;
-    const char **names = arena_array(&im->model->arena, const char *, c.names.count + 1);
-    if (c.names.count)
-        memcpy(names, c.names.items, c.names.count * sizeof *names);
-    vec_free(&c.names);
-    table_free(&c.seen);
+        names_add_read(&onnx_attribute_descriptor, n->attributes.items[i], &read);
+    for (size_t i = 0; i < read.count; i++) {
+        const struct named_value *value = name_find(im, read.items[i]);
+        if (value && value->tensor != NO_TENSOR)
+            key_set_add(&captured, NULL, value->name->text, value->name->size);
+    }
+    const char **names = arena_array(&im->model->arena, const char *, captured.keys.count + 1);
+    for (*ret_count = 0; *ret_count < captured.keys.count; (*ret_count)++)
+        names[*ret_count] = captured.keys.items[*ret_count].bytes;
     return names;
 }

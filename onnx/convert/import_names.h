@@ -2,10 +2,9 @@
 #pragma once
 #include "onnx/convert/importer.h"
 
-typedef void read_name_fn(void *context, const struct onnx_string *name);
-// The names that nodes inside of a message read, and then those that graphs inside of it give; the latter of one graph.
-void names_read(const struct onnx_descriptor *d, void *message, read_name_fn *read, void *context);
-void names_read_outputs(const struct onnx_graph *g, read_name_fn *read, void *context);
+typedef VEC(const struct onnx_string *) name_list;
+// Adds the names that nodes inside of a message read, and then those that graphs inside of it give. An empty one is none.
+void names_add_read(const struct onnx_descriptor *d, const void *message, name_list *names);
 struct named_value *name_find(const struct importer *im, const struct onnx_string *name);   // NULL: unknown
 struct named_value *name_enter(struct importer *im, const struct onnx_string *name);        // finds or adds
 // A flag for every node of the model's graph: does an output of the model depend on it? In the importer's scratch.

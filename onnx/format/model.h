@@ -83,7 +83,3 @@ struct onnx_reader {
     bool (*is_right)(void *context, struct onnx_file *written, struct error *error);
     void *context;
 };
-
-// Calls `visit` for every message of type `wanted` inside `message`, itself included, in the order of writing.
-// Stops and gives false when `visit` does.
-typedef bool onnx_visit_fn(void *context, void *message);

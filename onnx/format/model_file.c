@@ -11,18 +11,17 @@
 
 #include <sys/mman.h>
 
-struct opening {
-    struct onnx_file *file;
-    struct error *error;
-};
-
-static bool settle_tensor(void *context, void *message)
+static bool settle_tensor(struct onnx_file *file, struct onnx_tensor *t, struct error *error)
 {
-    struct opening *opening = context;
-    struct onnx_tensor *t = message;
-    if (onnx_tensor_is_external(t) && !onnx_external_map(opening->file, t, opening->error))
-        return false;
-    return onnx_tensor_check(t, opening->file->path, opening->error);
+    return (!onnx_tensor_is_external(t) || onnx_external_map(file, t, error)) &&
+           onnx_tensor_check(t, file->path, error);
+}
+
+static bool settle_tensors(struct onnx_file *file, struct error *error)
+{
+    LOCAL_LIST(message_list, tensors);
+    onnx_list_messages(&onnx_model_descriptor, file->model, &onnx_tensor_descriptor, &tensors);
+    return ALL(size_t, i, tensors.count, settle_tensor(file, tensors.items[i], error));
 }
 
 static void begin_opening(struct onnx_file *file, const char *path)
@@ -33,11 +32,10 @@ static void begin_opening(struct onnx_file *file, const char *path)
 
 static bool end_opening(struct onnx_file *file, bool is_mapped, struct error *error)
 {
-    struct opening opening = {file, error};
     bool is_open =
         is_mapped && onnx_file_is_no_other(file->path, &file->map, error) &&
         onnx_model_parse(&file->arena, file->path, file->map.bytes, file->map.size, &file->model, error) &&
-        onnx_message_visit(&onnx_model_descriptor, file->model, &onnx_tensor_descriptor, settle_tensor, &opening);
+        settle_tensors(file, error);
     if (is_open)
         onnx_file_forget(file, file->map.bytes, file->map.size);
     else

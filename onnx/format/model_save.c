@@ -170,24 +170,22 @@ static const struct onnx_tensor *form_inside(struct plan *plan, const struct onn
     return form;
 }
 
-static bool plan_tensor(void *context, void *message)
+static const struct onnx_tensor *form_of(struct plan *plan, const struct onnx_tensor *t)
 {
-    struct plan *plan = context;
-    const struct onnx_tensor *t = message;
     struct onnx_bytes payload = payload_to_move(plan, t);
-    vec_push(&plan->forms, stands_inside(t) ? form_inside(plan, t)
-                           : payload.at     ? external_form(plan, t, payload)
-                                            : NULL);
-    return true;
+    return stands_inside(t) ? form_inside(plan, t) : payload.at ? external_form(plan, t, payload) : NULL;
 }
 
 static void make_plan(struct plan *plan, const struct onnx_model *model)
 {
+    LOCAL_LIST(message_list, tensors);
     vec_clear(&plan->forms);
     vec_clear(&plan->placements);
     table_clear(&plan->by_address);
     plan->end = 0;
-    onnx_message_visit(&onnx_model_descriptor, (void *)(uintptr_t)model, &onnx_tensor_descriptor, plan_tensor, plan);
+    onnx_list_messages(&onnx_model_descriptor, model, &onnx_tensor_descriptor, &tensors);
+    for (size_t i = 0; i < tensors.count; i++)
+        vec_push(&plan->forms, form_of(plan, tensors.items[i]));
 }
 
 static void free_plan(struct plan *plan)

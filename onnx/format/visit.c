@@ -3,26 +3,28 @@
 
 #include <string.h>
 
-static bool visit_field(const struct onnx_field *f, char *message, const struct onnx_descriptor *wanted,
-                        onnx_visit_fn *visit, void *context)
+static void list_in_field(const struct onnx_field *f, const char *message, const struct onnx_descriptor *wanted,
+                          message_list *list)
 {
-    if (f->kind == ONNX_FIELD_MESSAGE) {
-        void *child;
+    struct onnx_list children = {0};
+    void *child;
+    if (f->kind == ONNX_FIELD_MESSAGES)
+        children = *(const struct onnx_list *)(message + f->offset);
+    else if (f->kind == ONNX_FIELD_MESSAGE) {
         memcpy(&child, message + f->offset, sizeof child);
-        return !child || onnx_message_visit(f->message, child, wanted, visit, context);
+        children = (struct onnx_list){&child, child != NULL};
     }
-    if (f->kind != ONNX_FIELD_MESSAGES)
-        return true;
-    const struct onnx_list *list = (const struct onnx_list *)(message + f->offset);
-    return ALL(size_t, i, list->count, onnx_message_visit(f->message, list->items[i], wanted, visit, context));
+    for (size_t i = 0; i < children.count; i++)
+        onnx_list_messages(f->message, children.items[i], wanted, list);
 }
 
-bool onnx_message_visit(const struct onnx_descriptor *d, void *message, const struct onnx_descriptor *wanted,
-                        onnx_visit_fn *visit, void *context)
+void onnx_list_messages(const struct onnx_descriptor *d, const void *message, const struct onnx_descriptor *wanted,
+                        message_list *list)
 {
-    if (d == wanted && !visit(context, message))
-        return false;
-    return ALL(size_t, i, d->field_count, visit_field(&d->fields[i], message, wanted, visit, context));
+    if (d == wanted)
+        vec_push(list, (void *)(uintptr_t)message);
+    for (size_t i = 0; i < d->field_count; i++)
+        list_in_field(&d->fields[i], message, wanted, list);
 }
 
 bool onnx_string_is(const struct onnx_string *s, const char *text)

@@ -13,8 +13,10 @@
         x##_found;                                                                                                     \
     })
 
-bool onnx_message_visit(const struct onnx_descriptor *d, void *message, const struct onnx_descriptor *wanted,
-                        onnx_visit_fn *visit, void *context);
+typedef VEC(void *) message_list;
+// Adds every message of type `wanted` inside `message`, itself included, in the order of writing.
+void onnx_list_messages(const struct onnx_descriptor *d, const void *message, const struct onnx_descriptor *wanted,
+                        message_list *list);
 bool onnx_string_is(const struct onnx_string *s, const char *text);
 bool onnx_string_equal(const struct onnx_string *a, const struct onnx_string *b);
 bool onnx_bytes_are(const struct onnx_bytes *b, const char *text);

@@ -53,37 +53,31 @@ static void list_inputs(struct drawing *d, const struct onnx_graph *g)
     }
 }
 
-struct reading {
-    struct drawing *d;
-    uint32_t to;   // NOT_SHOWN: it is only asked whether anything that is shown is read
-    bool reads;
-};
-
-// A node reads what the nodes of its subgraphs read.
-static bool note_reads(void *context, void *message)
+// `to` is NOT_SHOWN where it is only asked whether anything that is shown is read.
+static bool note_read(struct drawing *d, const struct onnx_string *name, uint32_t to)
 {
-    struct reading *r = context;
-    const struct onnx_node *n = message;
-    for (size_t i = 0; i < n->inputs.count; i++) {
-        uint32_t from = place_of(r->d, &n->inputs.items[i]);
-        if (from == NOT_SHOWN || from == r->to)
-            continue;
-        r->reads = true;
-        if (r->to == NOT_SHOWN)
-            continue;
-        struct picture_node *to = &r->d->p->nodes.items[r->to];
-        uint32_t below = r->d->p->nodes.items[from].layer + 1;
-        vec_push(&r->d->p->edges, ((struct picture_edge){from, r->to}));
-        to->layer = to->layer > below ? to->layer : below;
-    }
+    uint32_t from = place_of(d, name);
+    if (from == NOT_SHOWN || from == to || to == NOT_SHOWN)
+        return from != NOT_SHOWN && from != to;
+    struct picture_node *node = &d->p->nodes.items[to];
+    uint32_t below = d->p->nodes.items[from].layer + 1;
+    vec_push(&d->p->edges, ((struct picture_edge){from, to}));
+    node->layer = node->layer > below ? node->layer : below;
     return true;
 }
 
-static bool reads_shown(struct drawing *d, struct onnx_node *n, uint32_t to)
+// A node reads what the nodes of its subgraphs read.
+static bool reads_shown(struct drawing *d, const struct onnx_node *n, uint32_t to)
 {
-    struct reading reading = {d, to, false};
-    onnx_message_visit(&onnx_node_descriptor, n, &onnx_node_descriptor, note_reads, &reading);
-    return reading.reads;
+    bool reads = false;
+    LOCAL_LIST(message_list, nodes);
+    onnx_list_messages(&onnx_node_descriptor, n, &onnx_node_descriptor, &nodes);
+    for (size_t i = 0; i < nodes.count; i++) {
+        const struct onnx_strings *inputs = &((const struct onnx_node *)nodes.items[i])->inputs;
+        for (size_t k = 0; k < inputs->count; k++)
+            reads |= note_read(d, &inputs->items[k], to);
+    }
+    return reads;
 }
 
 // Nodes stand behind those that they read (onnx_model_check).

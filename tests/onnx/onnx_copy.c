@@ -14,26 +14,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct dump {
-    struct onnx_file *file;
-    struct error *error;
-};
-
 // "name type size first-64-bytes-hash": one line per tensor that can be decoded.
-static bool print_tensor(void *context, void *message)
+static bool print_tensor(struct onnx_file *file, const struct onnx_tensor *t, struct error *error)
 {
-    struct dump *dump = context;
-    const struct onnx_tensor *t = message;
     struct onnx_bytes bytes;
     if (onnx_type_bits(t->data_type) == 0)
         return true;
-    if (!onnx_tensor_decode(t, &dump->file->arena, dump->file->path, &bytes, dump->error))
+    if (!onnx_tensor_decode(t, &file->arena, file->path, &bytes, error))
         return false;
     printf("%s %s ", t->name.text ? t->name.text : "", onnx_type_name(t->data_type));
     for (size_t i = 0; i < bytes.size; i++)
         printf("%02x", bytes.at[i]);
     putchar('\n');
     return true;
+}
+
+static bool print_tensors(struct onnx_file *file, struct error *error)
+{
+    LOCAL_LIST(message_list, tensors);
+    onnx_list_messages(&onnx_model_descriptor, file->model, &onnx_tensor_descriptor, &tensors);
+    return ALL(size_t, i, tensors.count, print_tensor(file, tensors.items[i], error));
 }
 
 struct copying {
@@ -45,12 +45,10 @@ static bool copy_model(const void *how, const char *from, const char *to, struct
 {
     const struct copying *c = how;
     struct onnx_file file;
-    struct dump dump = {&file, error};
     if (!onnx_file_open(&file, from, error))
         return false;
     bool is_fine = onnx_model_check(file.model, from, error) &&
-                   (!c->decodes || onnx_message_visit(&onnx_model_descriptor, file.model, &onnx_tensor_descriptor,
-                                                      print_tensor, &dump)) &&
+                   (!c->decodes || print_tensors(&file, error)) &&
                    onnx_model_write(file.model, &file, to, c->limit, error);
     onnx_file_close(&file);
     if (is_fine)

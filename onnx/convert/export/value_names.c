@@ -24,37 +24,28 @@ static void collect_strings(struct exporter *x, const struct onnx_strings *strin
         name_set_add(&x->names.original, strings->items[i].text);
 }
 
-static bool collect_from_node(void *context, void *message)
+// Of all messages of one type, whose name stands at this offset.
+static void collect_names(struct exporter *x, const struct onnx_descriptor *type, size_t offset)
 {
-    const struct onnx_node *n = message;
-    collect_strings(context, &n->inputs);
-    collect_strings(context, &n->outputs);
-    return true;
-}
-
-static bool collect_name(struct exporter *x, const struct onnx_string *name)
-{
-    if (name->size)
-        name_set_add(&x->names.original, name->text);
-    return true;
-}
-
-static bool collect_from_tensor(void *context, void *message)
-{
-    return collect_name(context, &((const struct onnx_tensor *)message)->name);
-}
-
-static bool collect_from_value(void *context, void *message)
-{
-    return collect_name(context, &((const struct onnx_value_info *)message)->name);
+    LOCAL_LIST(message_list, messages);
+    onnx_list_messages(&onnx_model_descriptor, x->model->file->model, type, &messages);
+    for (size_t i = 0; i < messages.count; i++) {
+        const struct onnx_string *name = (const struct onnx_string *)((const char *)messages.items[i] + offset);
+        if (name->size)
+            name_set_add(&x->names.original, name->text);
+    }
 }
 
 void collect_original_names(struct exporter *x)
 {
-    struct onnx_model *model = x->model->file->model;
-    onnx_message_visit(&onnx_model_descriptor, model, &onnx_node_descriptor, collect_from_node, x);
-    onnx_message_visit(&onnx_model_descriptor, model, &onnx_tensor_descriptor, collect_from_tensor, x);
-    onnx_message_visit(&onnx_model_descriptor, model, &onnx_value_info_descriptor, collect_from_value, x);
+    LOCAL_LIST(message_list, nodes);
+    onnx_list_messages(&onnx_model_descriptor, x->model->file->model, &onnx_node_descriptor, &nodes);
+    for (size_t i = 0; i < nodes.count; i++) {
+        collect_strings(x, &((const struct onnx_node *)nodes.items[i])->inputs);
+        collect_strings(x, &((const struct onnx_node *)nodes.items[i])->outputs);
+    }
+    collect_names(x, &onnx_tensor_descriptor, offsetof(struct onnx_tensor, name));
+    collect_names(x, &onnx_value_info_descriptor, offsetof(struct onnx_value_info, name));
 }
 
 // ---- new names ----
