@@ -9,7 +9,6 @@
 #include "expressions/elements.h"
 #include "onnx/convert/import_names.h"
 #include "onnx/convert/importer.h"
-#include "onnx/convert/types.h"
 #include "onnx/format/tensor.h"
 #include "onnx/format/visit.h"
 #include <math.h>

@@ -60,3 +60,12 @@ static inline const struct onnx_node *node_at(const struct conversion *c, uint32
 void importer_init(struct importer *im, struct imported_model *m, struct onnx_file *file,
                    const struct import_options *options, struct error *error);
 void importer_free(struct importer *im);
+
+// ---- types that ONNX states, as types of the graph ----
+
+// The type that ONNX states: bound symbols have their sizes, unknown parts are unknown.
+struct type type_from_onnx(const struct importer *im, const struct onnx_type *t);
+struct type type_of_tensor(const struct onnx_tensor *t);
+struct type type_within_limits(struct type t);   // of unknown rank when it has more than MAX_ELEMENTS
+int64_t dimension_of(const struct importer *im, const struct onnx_dimension *d);       // -1: not known
+int64_t size_of_symbol(const struct importer *im, const struct onnx_string *symbol);   // that was bound; -1: it was not

@@ -1,6 +1,6 @@
 // Prints which element types the exporter takes an operator to have: a line for each operator that it writes and each
 // operator set, with the types' ONNX codes.
-#include "onnx/convert/export/element_types.h"
+#include "onnx/convert/export/making.h"
 
 #include <inttypes.h>
 #include <stdio.h>

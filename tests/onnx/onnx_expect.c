@@ -8,7 +8,7 @@
 #include "expressions/elements.h"
 #include "graph/graph_whole.h"
 #include "onnx/convert/import/import.h"
-#include "onnx/convert/types.h"
+#include "onnx/convert/importer.h"
 #include "onnx/convert/weights.h"
 #include "onnx/format/model_file.h"
 #include "onnx/format/model_read.h"

@@ -26,6 +26,8 @@ const struct type *output_type(const struct making *m);
 const char *input_name(const struct making *m, uint32_t input);
 const char *list_initializer(const struct making *m, uint32_t count, const int64_t *values);
 
+// May the first input of this operator, which the operator set has, be of this type there?
+bool onnx_has_element_type(const char *op_type, enum dtype dtype, int64_t opset);
 // Has the model's operator set the operator for this type of its first input? Otherwise cannot_export.
 bool is_written_for(const struct making *m, const char *op_type, enum dtype dtype);
 // A node that reads all inputs of the operator; one that reads them with broadcasts left away where ONNX makes them.

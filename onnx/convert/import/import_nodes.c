@@ -12,11 +12,9 @@
 #include "onnx/convert/import/equal_nodes.h"
 #include "onnx/convert/import_names.h"
 #include "onnx/convert/opaque/opaque_types.h"
-#include "onnx/convert/opaque/subgraphs.h"
 #include "onnx/convert/operators/converters.h"
 #include "onnx/convert/read_node.h"
 #include "onnx/convert/repetition.h"
-#include "onnx/convert/types.h"
 #include "onnx/convert/weights.h"
 
 #include <inttypes.h>
@@ -253,8 +251,9 @@ static const void *value_of_output(struct importer *im, const struct conversion 
                                    struct arena *arena)
 {
     const struct graph *g = &im->model->graph;
-    return folding_take_room_for(im, g, c->outputs[output]) ? evaluate_constant(im->model, g, c->outputs[output], arena)
-                                                            : NULL;
+    return folding_take_room_for(im, g, c->outputs[output])
+               ? evaluate_constant(im->model, g, c->outputs[output], arena)
+               : NULL;
 }
 
 static bool is_weight_everywhere(const struct conversion *c, tensor_id tensor)

@@ -7,6 +7,11 @@
 
 #include <string.h>
 
+bool has_subgraphs(const struct onnx_node *n)
+{
+    return ONNX_FIND(struct onnx_attribute, a, &n->attributes, a->g || a->graphs.count);
+}
+
 const struct type *known_input(const struct conversion *c, uint32_t input)
 {
     tensor_id tensor = input_of(c, input);
@@ -43,7 +48,7 @@ bool constant_size(struct conversion *c, uint32_t input, int64_t *ret_size)
 // A row may say that it cannot, which is no reason for anything.
 static void infer_by_rows(enum typing_domain domain, struct conversion *c, struct type *ret_types)
 {
-    static const struct typing *const tables[] = {typings_of_inputs, typings_of_sizes, typings_of_subgraphs};
+    static const struct typing *const tables[] = {typings_of_shapes, typings_of_subgraphs};
     const struct type *x = known_input(c, 0);
     char reason[sizeof c->reason];
     memcpy(reason, c->reason, sizeof reason);

@@ -14,8 +14,9 @@ struct typing {
     bool needs_no_input;   // x may be NULL: missing, or not known
 };
 // Each ends with {0}.
-extern const struct typing typings_of_inputs[], typings_of_sizes[], typings_of_subgraphs[];
+extern const struct typing typings_of_shapes[], typings_of_subgraphs[];
 
+bool has_subgraphs(const struct onnx_node *n);
 // Types of outputs that the operator's definition determines; others are left as they are.
 void infer_opaque_types(struct conversion *c, struct type *ret_types);
 

@@ -1,7 +1,6 @@
 // Types of what nodes with subgraphs make. What a subgraph declares is what it was traced with, and ONNX Runtime runs
 // it with what comes. So it is imported, with the types of its inputs and of the outer values that it reads, and thrown
 // away: what its outputs are then follows from these types alone.
-#include "onnx/convert/opaque/subgraphs.h"
 #include "core/text/error.h"
 #include "onnx/convert/import_names.h"
 #include "onnx/convert/importer.h"
@@ -13,11 +12,6 @@
 #include <string.h>
 
 #define SUBGRAPH_FOLD_LIMIT 4096   // elements: of shapes and tables, not of weights
-
-bool has_subgraphs(const struct onnx_node *n)
-{
-    return ONNX_FIND(struct onnx_attribute, a, &n->attributes, a->g || a->graphs.count);
-}
 
 static const struct onnx_graph *subgraph_of(const struct conversion *c, const char *name)
 {

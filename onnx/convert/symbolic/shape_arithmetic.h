@@ -1,6 +1,6 @@
 // Arithmetic of shapes that is one function of all sizes.
 #pragma once
-#include "onnx/convert/symbolic/probes.h"
+#include "onnx/convert/symbolic/lockstep.h"
 
 // Is what the node at hand makes of known values the same function of the symbols at all bindings?
 bool is_arithmetic_of_shapes(struct lockstep *l);
