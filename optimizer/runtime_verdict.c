@@ -354,7 +354,7 @@ bool runtime_file_write(struct optimizing *o, struct onnx_model *model, const ch
         return false;
     snprintf(ret_file->path, sizeof ret_file->path, "%s/%s.onnx", o->results.folder.path, name);
     snprintf(ret_file->data, sizeof ret_file->data, "%s.data", ret_file->path);
-    return onnx_model_write(model, &o->file, ret_file->path, 0, error);
+    return onnx_model_write(model, &o->file, ret_file->path, 0, NULL, error);
 }
 
 void runtime_file_remove(const struct runtime_file *f)

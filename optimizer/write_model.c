@@ -95,7 +95,7 @@ static bool write_if_wanted(struct optimizing *o, struct onnx_model *model, stru
     o->report.written.nodes_after = model->graph->nodes.count;
     o->report.written.bytes_after = bytes_of_weights(model);
     return !o->options->output ||
-           onnx_model_write_checked(model, &o->file, o->options->output, 0, types ? &reader : NULL, o->error);
+           onnx_model_write(model, &o->file, o->options->output, 0, types ? &reader : NULL, o->error);
 }
 
 // A constant that cannot be computed, or is read back as another one, shows only when it is written.

@@ -3,17 +3,152 @@
 
 #include "core/memory/vec.h"
 #include "core/text/error.h"
-#include "onnx/format/external.h"
 #include "onnx/format/foreign.h"
 #include "onnx/format/model_read.h"
 #include "onnx/format/tensor.h"
 #include "onnx/format/visit.h"
 
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+
+// ---- external data ----
+// A model is data from strangers: it may name only files that lie in its own folder. The name is judged twice, as text
+// (absolute, or more ".." than folders before them) and after every symbolic link is followed.
+
+static const struct onnx_string *find_value(const struct onnx_tensor *t, const char *key)
+{
+    const struct onnx_entry *entry = ONNX_FIND(struct onnx_entry, e, &t->external_data, onnx_string_is(&e->key, key));
+    return entry ? &entry->value : NULL;
+}
+
+static bool leaves_folder(const char *location)
+{
+    int depth = 0;
+    if (location[0] == '/')
+        return true;
+    while (*location) {
+        size_t length = strcspn(location, "/");
+        if (length == 2 && memcmp(location, "..", 2) == 0)
+            depth--;
+        else if (length > 0 && !(length == 1 && location[0] == '.'))
+            depth++;
+        if (depth < 0)
+            return true;
+        location += length + (location[length] == '/');
+    }
+    return false;
+}
+
+static char *folder_of(struct onnx_file *file)
+{
+    const char *slash = strrchr(file->path, '/');
+    if (!slash)
+        return arena_string(&file->arena, ".");
+    return arena_string_n(&file->arena, file->path, slash == file->path ? 1 : (size_t)(slash - file->path));
+}
+
+static bool is_inside(const char *folder, const char *path)
+{
+    size_t length = strlen(folder);
+    if (strcmp(folder, "/") == 0)
+        return true;
+    return strncmp(path, folder, length) == 0 && path[length] == '/';
+}
+
+static bool resolve(struct onnx_file *file, const struct onnx_tensor *t, const char *location, char **ret_path,
+                    struct error *error)
+{
+    const char *folder = folder_of(file);
+    char *joined = arena_printf(&file->arena, "%s/%s", folder, location);
+    char *real_folder = realpath(folder, NULL), *real_path = realpath(joined, NULL);
+    bool is_fine = true;
+    if (!real_folder || !real_path)
+        is_fine = error_set(error, file->path, 0, 0, "tensor %s: external data \"%s\": %s", onnx_tensor_label(t),
+                            location, strerror(errno));
+    else if (!is_inside(real_folder, real_path))
+        is_fine = error_set(error, file->path, 0, 0, "tensor %s: external data \"%s\" lies outside the model's folder",
+                            onnx_tensor_label(t), location);
+    else
+        *ret_path = arena_string(&file->arena, real_path);
+    free(real_folder);
+    free(real_path);
+    return is_fine;
+}
+
+static bool map_location(struct onnx_file *file, const struct onnx_tensor *t, const char *location,
+                         const struct file_map **ret_map, struct error *error)
+{
+    struct onnx_external external = {0};
+    char *path = NULL;
+    for (size_t i = 0; i < file->externals.count; i++)
+        if (strcmp(file->externals.items[i].location, location) == 0) {
+            *ret_map = &file->externals.items[i].map;
+            return true;
+        }
+    if (leaves_folder(location))
+        return error_set(error, file->path, 0, 0, "tensor %s: external data \"%s\" lies outside the model's folder",
+                         onnx_tensor_label(t), location);
+    if (!resolve(file, t, location, &path, error) || !file_map_open(&external.map, path, error))
+        return false;
+    external.path = path;
+    external.location = arena_string(&file->arena, location);
+    vec_push(&file->externals, external);
+    *ret_map = &vec_last(&file->externals).map;
+    return true;
+}
+
+// A decimal number of external_data; `fallback` when the key is absent.
+static bool read_number(const struct onnx_file *file, const struct onnx_tensor *t, const char *key, uint64_t fallback,
+                        uint64_t *ret_value, struct error *error)
+{
+    const struct onnx_string *s = find_value(t, key);
+    uint64_t value = 0;
+    *ret_value = fallback;
+    if (!s || s->size == 0)
+        return true;
+    for (size_t i = 0; i < s->size; i++) {
+        unsigned digit = (unsigned)(unsigned char)s->text[i] - '0';
+        if (digit > 9 || __builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, digit, &value))
+            return error_set(error, file->path, 0, 0, "tensor %s: external data: \"%s\" is no valid %s",
+                             onnx_tensor_label(t), s->text, key);
+    }
+    *ret_value = value;
+    return true;
+}
+
+// Maps the file that `t` names (once per file) and sets t->external. The file must be a regular one, and must hold all
+// of the bytes named.
+static bool map_external(struct onnx_file *file, struct onnx_tensor *t, struct error *error)
+{
+    const struct onnx_string *location = find_value(t, "location");
+    const struct file_map *map = NULL;
+    uint64_t offset, length;
+    size_t wanted = 0;
+    if (!location || location->size == 0 || strlen(location->text) != location->size)
+        return error_set(error, file->path, 0, 0, "tensor %s: external data without a valid location",
+                         onnx_tensor_label(t));
+    if (!onnx_tensor_size(t, &wanted))
+        return error_set(error, file->path, 0, 0, "tensor %s: its dimensions are negative or too large",
+                         onnx_tensor_label(t));
+    if (!read_number(file, t, "offset", 0, &offset, error) || !read_number(file, t, "length", wanted, &length, error) ||
+        !map_location(file, t, location->text, &map, error))
+        return false;
+    if (offset > map->size || length > map->size - offset)
+        return error_set(
+            error, file->path, 0, 0, "tensor %s: external data \"%s\" has %zu bytes, too few for %llu at offset %llu",
+            onnx_tensor_label(t), location->text, map->size, (unsigned long long)length, (unsigned long long)offset);
+    static const uint8_t nothing[1];
+    t->external = (struct onnx_bytes){length ? map->bytes + offset : nothing, (size_t)length};
+    return true;
+}
+
+// ---- the whole ----
 
 static bool settle_tensor(struct onnx_file *file, struct onnx_tensor *t, struct error *error)
 {
-    return (!onnx_tensor_is_external(t) || onnx_external_map(file, t, error)) &&
+    return (!onnx_tensor_is_external(t) || map_external(file, t, error)) &&
            onnx_tensor_check(t, file->path, error);
 }
 

@@ -14,7 +14,6 @@
 #include "onnx/format/model_write.h"
 #include "onnx/format/tensor.h"
 #include "onnx/format/visit.h"
-#include "onnx/format/writer.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -376,8 +375,8 @@ static size_t measure(struct onnx_writer *w, struct plan *plan, const struct onn
     return onnx_writer_measure(w, &onnx_model_descriptor, model);
 }
 
-bool onnx_model_write_checked(const struct onnx_model *model, const struct onnx_file *source, const char *path,
-                              size_t limit, const struct onnx_reader *reader, struct error *error)
+bool onnx_model_write(const struct onnx_model *model, const struct onnx_file *source, const char *path, size_t limit,
+                      const struct onnx_reader *reader, struct error *error)
 {
     struct onnx_writer w FREED_BY(onnx_writer_free) = {0};
     struct plan plan FREED_BY(free_plan) = {0};
@@ -401,10 +400,4 @@ bool onnx_model_write_checked(const struct onnx_model *model, const struct onnx_
     if (is_written && superseded && (!plan.placements.count || strcmp(file_name_of(superseded), plan.location) != 0))
         unlink(superseded);
     return is_written;
-}
-
-bool onnx_model_write(const struct onnx_model *model, const struct onnx_file *source, const char *path, size_t limit,
-                      struct error *error)
-{
-    return onnx_model_write_checked(model, source, path, limit, NULL, error);
 }

@@ -9,6 +9,4 @@
 // `source` (which may be NULL) are given back as they are written, so that memory does not grow with the model. The
 // model is left as it was.
 bool onnx_model_write(const struct onnx_model *model, const struct onnx_file *source, const char *path, size_t limit,
-                      struct error *error);
-bool onnx_model_write_checked(const struct onnx_model *model, const struct onnx_file *source, const char *path,
-                              size_t limit, const struct onnx_reader *reader, struct error *error);
+                      const struct onnx_reader *reader, struct error *error);

@@ -24,7 +24,7 @@ static void *pointer_at(const void *member)
     return pointer;
 }
 
-// A tensor may be written in another form (its payload moved to an external file): see writer.h.
+// A tensor may be written in another form (its payload moved to an external file): see struct onnx_writer.
 static const void *form_to_write(struct onnx_writer *w, const struct onnx_descriptor *d, const void *message)
 {
     if (d != &onnx_tensor_descriptor || !w->forms)

@@ -4,7 +4,7 @@
 #include "backends/costs/graph_cost.h"
 #include "backends/planning/plan_text.h"
 #include "core/text/text.h"
-#include "onnx/convert/export/export_rows.h"
+#include "onnx/convert/export/export.h"
 
 #define MAX_NAMES 6   // of operators in one kind
 

@@ -27,7 +27,7 @@ static void require_exported(struct imported_model *m)
         return;
     }
     FUZZ_REQUIRE(onnx_model_check(exported, "exported", &error));
-    if (onnx_model_write(exported, m->file, fuzz_output(), 0, &error))
+    if (onnx_model_write(exported, m->file, fuzz_output(), 0, NULL, &error))
         require_readable(fuzz_output());
     else
         FUZZ_REQUIRE(error.message[0]);

@@ -49,7 +49,7 @@ static bool copy_model(const void *how, const char *from, const char *to, struct
         return false;
     bool is_fine = onnx_model_check(file.model, from, error) &&
                    (!c->decodes || print_tensors(&file, error)) &&
-                   onnx_model_write(file.model, &file, to, c->limit, error);
+                   onnx_model_write(file.model, &file, to, c->limit, NULL, error);
     onnx_file_close(&file);
     if (is_fine)
         fprintf(stderr, "peak %zu bytes resident, %zu left\n", mem_peak_resident(), mem_in_use());

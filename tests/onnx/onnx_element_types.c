@@ -10,7 +10,7 @@
 static const struct {
     const char *name;
     int64_t first_opset;
-} operators[] = {
+} rows[] = {
 #define ONNX_OPERATOR(name, first, last, inputs, import, op, export) {name, first},
 #include "onnx/convert/operators/operators.def"
     {"Gemm", 7},
@@ -29,8 +29,8 @@ static void print_types(const char *name, int64_t opset)
 
 int main(void)
 {
-    for (size_t i = 0; i < sizeof operators / sizeof operators[0]; i++)
-        for (int64_t opset = operators[i].first_opset < 7 ? 7 : operators[i].first_opset; opset <= LAST_OPSET; opset++)
-            print_types(operators[i].name, opset);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        for (int64_t opset = rows[i].first_opset < 7 ? 7 : rows[i].first_opset; opset <= LAST_OPSET; opset++)
+            print_types(rows[i].name, opset);
     return 0;
 }

@@ -95,7 +95,7 @@ TEST(deferred_elements_are_written_one_tensor_at_a_time)
         ARENA(arena);
         assert_non_null(mkdtemp(folder));
         snprintf(path, sizeof path, "%s/m.onnx", folder);
-        OK(onnx_model_write(make_model(&arena, -1, &most_in_use), NULL, path, limit, &error));
+        OK(onnx_model_write(make_model(&arena, -1, &most_in_use), NULL, path, limit, NULL, &error));
         assert_in_range(most_in_use - before, ELEMENTS * sizeof(float), 2 * ELEMENTS * sizeof(float));
         expect_elements(path);
         remove_folder(folder);
@@ -111,7 +111,7 @@ TEST(what_cannot_be_computed_leaves_no_file)
         struct error error = {0};
         assert_non_null(mkdtemp(folder));
         snprintf(path, sizeof path, "%s/m.onnx", folder);
-        assert_false(onnx_model_write(make_model(&arena, 3, &most_in_use), NULL, path, limit, &error));
+        assert_false(onnx_model_write(make_model(&arena, 3, &most_in_use), NULL, path, limit, NULL, &error));
         assert_string_equal(error.message, "number 3 cannot be computed");
         assert_int_equal(error.code, EXIT_UNSUPPORTED);
         assert_int_equal(rmdir(folder), 0);

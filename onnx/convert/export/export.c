@@ -4,16 +4,14 @@
 
 #include "core/text/error.h"
 #include "graph/graph_whole.h"
-#include "onnx/convert/export/export_match.h"
 #include "onnx/convert/export/export_model.h"
-#include "onnx/convert/export/export_nodes.h"
-#include "onnx/convert/export/export_rows.h"
-#include "onnx/convert/export/exporter.h"
 #include "onnx/convert/export/make_concat_split.h"
 #include "onnx/convert/export/make_conv_pool.h"
-#include "onnx/convert/export/value_names.h"
+#include "onnx/convert/export/making.h"
 #include "onnx/convert/initial_state.h"
 #include "onnx/convert/repetition.h"
+#include "onnx/convert/weights.h"
+#include "operators/extra_operators.h"
 
 #include <string.h>
 
@@ -95,6 +93,100 @@ static void give_alias(struct exporter *x, tensor_id tensor, const char *alias)
         return;
     if (name_set_add(&x->names.values, alias))
         emit(x, "Identity", 1, &name, alias);
+}
+
+// ---- what still is as it was imported ----
+// The same applications, down to the node's inputs. There it is enough that the values are the same: a rewrite further
+// up keeps the value key.
+
+struct matching {
+    const struct exporter *x;
+    uint32_t n_inputs;
+    const tensor_id *imported;   // of the node's inputs, in the imported graph
+    tensor_id *found;            // in the graph
+};
+
+// Is `imported` an input of the node? Then the graph's tensor must have its value.
+static bool bind_input(struct matching *match, tensor_id tensor, tensor_id imported, bool *ret_is_same)
+{
+    uint64_t value = match->x->graph->tensors.items[tensor].value;
+    bool is_input = false;
+    for (uint32_t i = 0; i < match->n_inputs; i++) {
+        if (match->imported[i] != imported)
+            continue;
+        is_input = true;
+        *ret_is_same = match->x->model->graph.tensors.items[imported].value == value;
+        match->found[i] = tensor;
+    }
+    return is_input;
+}
+
+static bool match_tensors(struct matching *match, tensor_id tensor, tensor_id imported);
+
+static bool match_inputs(struct matching *match, const struct node *a, const struct node *b, bool is_swapped)
+{
+    const tensor_id *inputs = match->x->graph->edges.items + a->first_input;
+    const tensor_id *imported = match->x->model->graph.edges.items + b->first_input;
+    return ALL(uint32_t, i, a->n_inputs, match_tensors(match, inputs[i], imported[is_swapped ? 1 - i : i]));
+}
+
+// The import of one ONNX node is a handful of applications, so recursion is shallow.
+static bool match_tensors(struct matching *match, tensor_id tensor, tensor_id imported)
+{
+    const struct graph *g = match->x->graph, *source = &match->x->model->graph;
+    const struct node *a = graph_producer(g, tensor), *b = graph_producer(source, imported);
+    bool is_same = false;
+    if (bind_input(match, tensor, imported, &is_same))
+        return is_same;
+    if (g->tensors.items[tensor].output != source->tensors.items[imported].output || !node_is_same_operation(a, b))
+        return false;
+    return match_inputs(match, a, b, false) ||
+           ((a->op->flags & OPERATOR_IS_COMMUTATIVE) && match_inputs(match, a, b, true));
+}
+
+// Is what the graph has at `tensor` still what import made of the node that `origin` names? Then ret_inputs (one per
+// input of that node) has the graph's tensor for each input that is no weight; NO_TENSOR for weights and omitted ones.
+static bool match_origin(const struct exporter *x, tensor_id tensor, const struct imported_origin *origin,
+                  tensor_id *ret_inputs)
+{
+    const struct onnx_node *n = x->model->file->model->graph->nodes.items[origin->node];
+    struct matching match = {x, (uint32_t)n->inputs.count + 1, x->model->origins.node_inputs[origin->node], ret_inputs};
+    for (uint32_t i = 0; i < match.n_inputs; i++)
+        ret_inputs[i] = NO_TENSOR;
+    if (!match_tensors(&match, tensor, origin->tensor))
+        return false;
+    return !ANY(uint32_t, i, match.n_inputs,
+                match.imported[i] != NO_TENSOR && ret_inputs[i] == NO_TENSOR &&
+                    !weight_of(x->model, match.imported[i]));
+}
+
+// ---- new nodes ----
+// Export's side of the table of ONNX operators. Operators whose nodes are always constant, or never made by a rewrite,
+// have no row.
+
+static const struct row rows[OP_COUNT] = {
+#define ONNX_OPERATOR(name, first, last, inputs, import, op, export) [OP_##op] = {name, first, make_##export},
+#define EXPORTED_OPERATOR(op, name, first, export) [OP_##op] = {name, first, make_##export},
+#include "onnx/convert/operators/operators.def"
+};
+
+#define FIRST_OPSET 7   // from which on anything new is written
+
+static bool make_nodes(struct exporter *x, node_id node)
+{
+    const struct node *n = &x->graph->nodes.items[node];
+    const struct row *row = &rows[n->op->id];
+    int64_t first_opset = row->first_opset < FIRST_OPSET ? FIRST_OPSET : row->first_opset;
+    struct making m = {x, node, n, graph_inputs(x->graph, node), NULL};
+    if (!row->make)
+        return cannot_export(x, "the operator %s cannot be written as ONNX", n->op->name);
+    if (x->model->opset < first_opset)
+        return cannot_export(x, "the operator %s needs operator set %d", n->op->name, (int)first_opset);
+    if (n->n_outputs == 1)
+        m.output = name_of(x, n->first_output);
+    if (n->n_inputs > 0 && !is_written_for(&m, row->onnx, input_type(&m, 0)->dtype))
+        return false;
+    return row->make(&m, row) && !x->failed;
 }
 
 // ---- writing ----
@@ -341,4 +433,9 @@ bool export_model(struct imported_model *m, const struct graph *g, struct onnx_m
     vec_free(&x.initializers);
     vec_free(&x.sizes);
     return is_written;
+}
+
+const char *exported_operator_name(enum operator_id op)
+{
+    return rows[op].onnx;
 }

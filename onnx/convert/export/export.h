@@ -15,3 +15,5 @@
 // The purpose of ret_types (NULL: it is not wanted) is told by read_back.h.
 bool export_model(struct imported_model *m, const struct graph *g, struct onnx_model **ret_model,
                   struct exported_types *ret_types, struct error *error);
+// The type of ONNX that a new node of this operator has, mostly; NULL: it has none.
+const char *exported_operator_name(enum operator_id op);

@@ -77,6 +77,12 @@ static tensor_id swapped(struct conversion *c, tensor_id x)
     return transpose_by(c, x, (int64_t[]){1, 0, 2});
 }
 
+static tensor_id entry_of(struct conversion *c, tensor_id x, int64_t index)   // of axis 0
+{
+    struct type type = *type_of(c, x);
+    return reshape_to(c, part_of(c, x, 0, index, 1), type.rank - 1, &type.dim[1]);
+}
+
 // The i-th of n equal parts of a vector of rows, in every row of the batch.
 static tensor_id row_for_all(const struct recurrence *r, tensor_id vector, int64_t index)
 {
@@ -160,11 +166,6 @@ static bool choose_functions(struct recurrence *r)
 
 // ---- cells ----
 
-static tensor_id input_at(const struct recurrence *r, const struct direction *d, int gate, int64_t time)
-{
-    return reshape_to(r->c, part_of(r->c, d->inputs[gate], 0, time, 1), 2, (int64_t[]){r->batch, r->hidden});
-}
-
 static tensor_id of_state(const struct recurrence *r, const struct direction *d, int gate, tensor_id state)
 {
     return matmul(r->c, state, d->recurrent[gate]);
@@ -172,7 +173,7 @@ static tensor_id of_state(const struct recurrence *r, const struct direction *d,
 
 static tensor_id sum_of_gate(const struct recurrence *r, const struct direction *d, int gate, int64_t time)
 {
-    return plus(r, input_at(r, d, gate, time), of_state(r, d, gate, d->state));
+    return plus(r, entry_of(r->c, d->inputs[gate], time), of_state(r, d, gate, d->state));
 }
 
 static void step_rnn(const struct recurrence *r, struct direction *d, int64_t time)
@@ -188,7 +189,7 @@ static void step_gru(const struct recurrence *r, struct direction *d, int64_t ti
     tensor_id rest = r->is_linear_before_reset
                          ? times(r, reset, plus(r, of_state(r, d, HIDDEN, d->state), d->bias[HIDDEN]))
                          : plus(r, of_state(r, d, HIDDEN, times(r, reset, d->state)), d->bias[HIDDEN]);
-    tensor_id hidden = activate_sum(r, &d->functions[1], plus(r, input_at(r, d, HIDDEN, time), rest));
+    tensor_id hidden = activate_sum(r, &d->functions[1], plus(r, entry_of(r->c, d->inputs[HIDDEN], time), rest));
     d->state = plus(r, times(r, one_minus(r, update), hidden), times(r, update, d->state));
 }
 
@@ -216,14 +217,6 @@ static void step_lstm(const struct recurrence *r, struct direction *d, int64_t t
 
 // ---- inputs ----
 
-// Axis 0 of a weight is that of directions.
-static tensor_id of_direction(const struct recurrence *r, uint32_t input, int64_t direction)
-{
-    tensor_id x = input_of(r->c, input);
-    struct type type = *type_of(r->c, x);
-    return reshape_to(r->c, part_of(r->c, x, 0, direction, 1), type.rank - 1, &type.dim[1]);
-}
-
 static tensor_id matrix_of_gate(const struct recurrence *r, tensor_id stacked, int gate)
 {
     return transpose_by(r->c, part_of(r->c, stacked, 0, gate * r->hidden, r->hidden), (int64_t[]){1, 0});
@@ -233,12 +226,10 @@ static tensor_id matrix_of_gate(const struct recurrence *r, tensor_id stacked, i
 static tensor_id initial_state(const struct recurrence *r, uint32_t input, int64_t direction)
 {
     tensor_id given = input_of(r->c, input);
-    int64_t dim[] = {r->batch, r->hidden};
     if (given == NO_TENSOR)
-        return broadcast_to(r->c, scalar_constant(r->c, type_of(r->c, r->x)->dtype, 0), 2, dim);
-    if (r->is_batch_first)
-        given = swapped(r->c, given);
-    return reshape_to(r->c, part_of(r->c, given, 0, direction, 1), 2, dim);
+        return broadcast_to(r->c, scalar_constant(r->c, type_of(r->c, r->x)->dtype, 0), 2,
+                            (int64_t[]){r->batch, r->hidden});
+    return entry_of(r->c, r->is_batch_first ? swapped(r->c, given) : given, direction);
 }
 
 static void prepare_gate(const struct recurrence *r, struct direction *d, int gate, tensor_id w, tensor_id bias)
@@ -260,8 +251,10 @@ static void prepare_gate(const struct recurrence *r, struct direction *d, int ga
 static void prepare_direction(struct recurrence *r, int64_t index)
 {
     struct direction *d = &r->directions[index];
-    tensor_id w = of_direction(r, 1, index), recurrent = of_direction(r, 2, index), bias = of_direction(r, 3, index);
-    tensor_id peepholes = r->cell->has_second_state ? of_direction(r, 7, index) : NO_TENSOR;
+    struct conversion *c = r->c;
+    tensor_id w = entry_of(c, input_of(c, 1), index), recurrent = entry_of(c, input_of(c, 2), index);
+    tensor_id bias = entry_of(c, input_of(c, 3), index);
+    tensor_id peepholes = r->cell->has_second_state ? entry_of(c, input_of(c, 7), index) : NO_TENSOR;
     d->is_reverse = index == 1 || text_attribute_is(r->c, "direction", "reverse", "forward");
     d->state = initial_state(r, 5, index);
     d->second = r->cell->has_second_state ? initial_state(r, 6, index) : NO_TENSOR;
