@@ -95,7 +95,7 @@ tensor_id apply_application(struct conversion *c, const struct application *a, s
 {
     tensor_id repeated = made_by_repetition(c, a, n, inputs);
     if (repeated != NO_TENSOR) {
-        keep_rewritten(c);
+        c->is_rewritten = true;
         return repeated;
     }
     node_id node = apply_node(c, a, n, inputs);

@@ -9,10 +9,11 @@
 
 struct importer;
 
-// The ONNX node that a conversion is of in place of its own (stand_for).
+// An earlier node, which nothing else reads, that would make a node's outputs of these inputs, of which there is one more
+// than it has, or NO_TENSOR for it: export writes that node, with them. They live as long as the model.
 struct origin_node {
     uint32_t node;
-    const tensor_id *inputs;   // NULL: it is its own
+    const tensor_id *inputs;   // NULL: there is none
 };
 struct conversion {
     struct importer *importer;
@@ -25,7 +26,7 @@ struct conversion {
     tensor_id *outputs;   // n_outputs, to be given
     uint32_t n_outputs;
     int parameter;       // of the row: often the operator
-    bool is_rewritten;   // see keep_rewritten
+    bool is_rewritten;   // the graph has a better form than this node: export does not restore it
     struct origin_node stands_for;
     bool is_unfit;              // its operands have shapes that do not go together
     struct type *known_types;   // of the outputs of a node that is kept; NULL: what it computes was not understood

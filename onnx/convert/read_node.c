@@ -23,12 +23,6 @@ bool cannot(struct conversion *c, const char *format, ...)
     return false;
 }
 
-tensor_id no_tensor(struct conversion *c, const char *reason)
-{
-    cannot(c, "%s", reason);
-    return NO_TENSOR;
-}
-
 bool give(struct conversion *c, uint32_t output, tensor_id tensor)
 {
     if (tensor == NO_TENSOR)
@@ -37,17 +31,6 @@ bool give(struct conversion *c, uint32_t output, tensor_id tensor)
         return cannot(c, "the node has too few outputs");
     c->outputs[output] = tensor;
     return true;
-}
-
-void keep_rewritten(struct conversion *c)
-{
-    c->is_rewritten = true;
-}
-
-void stand_for(struct conversion *c, uint32_t node, const tensor_id *inputs)
-{
-    c->stands_for.node = node;
-    c->stands_for.inputs = inputs;
 }
 
 static bool name_is_read_once(const struct conversion *c, const struct onnx_string *name)
@@ -106,12 +89,14 @@ bool has_known_inputs(struct conversion *c, uint32_t n)
 
 int64_t int_attribute(const struct conversion *c, const char *name, int64_t standard)
 {
-    return onnx_node_int(c->node, name, standard);
+    const struct onnx_attribute *a = onnx_node_find(c->node, name);
+    return a ? a->i : standard;
 }
 
 double float_attribute(const struct conversion *c, const char *name, double standard)
 {
-    return onnx_node_float(c->node, name, standard);
+    const struct onnx_attribute *a = onnx_node_find(c->node, name);
+    return a ? (double)a->f : standard;
 }
 
 bool has_attribute(const struct conversion *c, const char *name)

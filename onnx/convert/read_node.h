@@ -4,14 +4,9 @@
 
 // Refuses: `return cannot(c, "mode %s", mode);`
 bool cannot(struct conversion *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
-tensor_id no_tensor(struct conversion *c, const char *reason);   // NO_TENSOR
+#define no_tensor(c, ...) (cannot((c), __VA_ARGS__), NO_TENSOR)
 // Gives an output; false when it is NO_TENSOR.
 bool give(struct conversion *c, uint32_t output, tensor_id tensor);
-// The graph has a better form than this node: export does not restore it.
-void keep_rewritten(struct conversion *c);
-// Its outputs are those that an earlier node, which nothing else reads, would make of these inputs, of which there is
-// one more than the node has, or NO_TENSOR for it: export writes that node, with them. They live as long as the model.
-void stand_for(struct conversion *c, uint32_t node, const tensor_id *inputs);
 tensor_id input_of(const struct conversion *c, uint32_t input);   // NO_TENSOR when omitted
 bool wants_output(const struct conversion *c, uint32_t output);   // does anything use it?
 // Does one node alone read it? Also what no name of the model stands for, as it is a part of what one node makes.

@@ -45,22 +45,13 @@ struct onnx_deferred {
     };
 #include "onnx/format/messages.def"
 
-enum onnx_attribute_type {
-    ONNX_ATTRIBUTE_UNDEFINED = 0,
+enum onnx_attribute_type {   // those that are written
     ONNX_ATTRIBUTE_FLOAT = 1,
     ONNX_ATTRIBUTE_INT = 2,
     ONNX_ATTRIBUTE_STRING = 3,
     ONNX_ATTRIBUTE_TENSOR = 4,
-    ONNX_ATTRIBUTE_GRAPH = 5,
     ONNX_ATTRIBUTE_FLOATS = 6,
     ONNX_ATTRIBUTE_INTS = 7,
-    ONNX_ATTRIBUTE_STRINGS = 8,
-    ONNX_ATTRIBUTE_TENSORS = 9,
-    ONNX_ATTRIBUTE_GRAPHS = 10,
-    ONNX_ATTRIBUTE_SPARSE_TENSOR = 11,
-    ONNX_ATTRIBUTE_SPARSE_TENSORS = 12,
-    ONNX_ATTRIBUTE_TYPE = 13,
-    ONNX_ATTRIBUTE_TYPES = 14,
 };
 struct onnx_external {
     const char *location;   // as the model spells it

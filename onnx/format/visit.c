@@ -77,18 +77,6 @@ const struct onnx_attribute *onnx_node_find(const struct onnx_node *n, const cha
     return ONNX_FIND(struct onnx_attribute, a, &n->attributes, onnx_string_is(&a->name, name));
 }
 
-int64_t onnx_node_int(const struct onnx_node *n, const char *name, int64_t standard)
-{
-    const struct onnx_attribute *a = onnx_node_find(n, name);
-    return a ? a->i : standard;
-}
-
-double onnx_node_float(const struct onnx_node *n, const char *name, double standard)
-{
-    const struct onnx_attribute *a = onnx_node_find(n, name);
-    return a ? (double)a->f : standard;
-}
-
 bool onnx_node_has_standard_domain(const struct onnx_node *n)
 {
     return *onnx_domain(&n->domain) == '\0';

@@ -29,8 +29,6 @@ const char *onnx_domain(const struct onnx_string *domain);                  // "
 int64_t onnx_version(const struct onnx_list *opsets, const char *domain);   // 0: there is none
 const struct onnx_function *onnx_function_called_by(const struct onnx_model *m, const struct onnx_node *n);   // or NULL
 const struct onnx_attribute *onnx_node_find(const struct onnx_node *n, const char *name);   // NULL when absent
-int64_t onnx_node_int(const struct onnx_node *n, const char *name, int64_t standard);
-double onnx_node_float(const struct onnx_node *n, const char *name, double standard);
 bool onnx_words_have(const char *words, const char *name);         // words with a space between them
 bool onnx_node_has_standard_domain(const struct onnx_node *n);     // "" or "ai.onnx"
 bool onnx_node_is(const struct onnx_node *n, const char *names);   // an operator of that domain: one of "LSTM GRU RNN"

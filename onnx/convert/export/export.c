@@ -206,11 +206,13 @@ static void name_unused_output(struct exporter *x, struct onnx_string *s)
         set_name(s, fresh_name(x, "unused"));
 }
 
-static void name_outputs(struct exporter *x, struct onnx_node *copy, const struct node *node)
+// Those of the graph's node are the copy's from `first` on.
+static void name_outputs(struct exporter *x, struct onnx_node *copy, const struct node *node, uint32_t first)
 {
     for (uint32_t i = 0; i < copy->outputs.count; i++) {
-        tensor_id tensor = node->first_output + i;
-        if (i < node->n_outputs && (x->wanted.tensors[tensor] || x->tensor_names[tensor]))
+        tensor_id tensor = node->first_output + i - first;
+        bool is_there = i >= first && i - first < node->n_outputs;
+        if (is_there && (x->wanted.tensors[tensor] || x->tensor_names[tensor]))
             set_name(&copy->outputs.items[i], name_of(x, tensor));
         else
             name_unused_output(x, &copy->outputs.items[i]);
@@ -226,14 +228,7 @@ static void keep_node(struct exporter *x, node_id n, uint32_t index, uint32_t ou
     for (size_t i = 0; i < copy->inputs.count; i++)
         if (imported[i] != NO_TENSOR)
             set_name(&copy->inputs.items[i], name_of_input(x, imported[i], found[i]));
-    if (node->n_outputs == 1)
-        for (uint32_t i = 0; i < copy->outputs.count; i++)
-            if (i == output)
-                set_name(&copy->outputs.items[i], name_of(x, node->first_output));
-            else
-                name_unused_output(x, &copy->outputs.items[i]);
-    else
-        name_outputs(x, copy, node);
+    name_outputs(x, copy, node, node->n_outputs == 1 ? output : 0);
 }
 
 static tensor_id wanted_output(const struct exporter *x, node_id n)
@@ -286,7 +281,7 @@ static void keep_opaque(struct exporter *x, node_id n)
         set_name(&copy->inputs.items[i], is_left_out ? "" : name_of(x, inputs[next]));
         next++;
     }
-    name_outputs(x, copy, node);
+    name_outputs(x, copy, node, 0);
 }
 
 static bool compute_constant(struct exporter *x, node_id n)

@@ -163,7 +163,7 @@ static void give_outputs_of(struct conversion *c, const struct imported_opaque *
 {
     for (uint32_t i = 0; i < c->n_outputs; i++)
         c->outputs[i] = equal->first_output + i;
-    keep_rewritten(c);
+    c->is_rewritten = true;
 }
 
 void import_opaque(struct importer *im, struct conversion *c, const struct type *types, uint32_t equal)
@@ -333,7 +333,7 @@ static bool fold_outputs(struct importer *im, struct conversion *c, struct graph
     }
     im->folding.elements += n_elements;
     m->counts.folded++;
-    keep_rewritten(c);
+    c->is_rewritten = true;
     return true;
 }
 

@@ -83,7 +83,7 @@ bool convert_shape(struct conversion *c)
     start = start < 0 ? 0 : start;
     end = end > x.rank ? x.rank : end;
     int64_t count = end > start ? end - start : 0;
-    keep_rewritten(c);
+    c->is_rewritten = true;
     return give(c, 0, int_weight(c, 1, &count, &x.dim[count ? start : 0]));
 }
 
@@ -92,7 +92,7 @@ bool convert_size(struct conversion *c)
     if (input_of(c, 0) == NO_TENSOR || !type_is_known(type_of(c, input_of(c, 0))))
         return cannot(c, "the shape of its input is not known");
     int64_t size = type_elements(type_of(c, input_of(c, 0)));
-    keep_rewritten(c);
+    c->is_rewritten = true;
     return give(c, 0, int_weight(c, 0, NULL, &size));
 }
 
@@ -122,6 +122,6 @@ bool convert_range(struct conversion *c)
     double *values = arena_array(&c->importer->scratch, double, n + 1);
     for (int64_t i = 0; i < n; i++)
         values[i] = first + (double)i * step;
-    keep_rewritten(c);
+    c->is_rewritten = true;
     return give(c, 0, real_weight(c, dtype, 1, &n, values));
 }

@@ -110,11 +110,12 @@ static bool read_windows(struct conversion *c, const struct type *x, const int64
     return true;
 }
 
-tensor_id convolve_at(struct conversion *c, const struct window_places *p, tensor_id x, tensor_id kernel)
+tensor_id convolve_at(struct conversion *c, int n, const int64_t *strides, const int64_t *pads,
+                      const int64_t *dilations, tensor_id x, tensor_id kernel)
 {
     return apply(c, OP_CONV, INPUTS(x, kernel),
-                 WITH(list("stride", p->n, p->stride), list("pad", 2 * p->n, p->pad),
-                      list("dilation", p->n, p->dilation), integer("group", int_attribute(c, "group", 1))));
+                 WITH(list("stride", n, strides), list("pad", 2 * n, pads), list("dilation", n, dilations),
+                      integer("group", int_attribute(c, "group", 1))));
 }
 
 tensor_id convolve(struct conversion *c, tensor_id x, tensor_id kernel)
@@ -124,7 +125,7 @@ tensor_id convolve(struct conversion *c, tensor_id x, tensor_id kernel)
         return no_tensor(c, "image and kernel differ in rank");
     if (!read_windows(c, type_of(c, x), &type_of(c, kernel)->dim[2], &w))
         return NO_TENSOR;
-    return convolve_at(c, &(struct window_places){w.n, w.stride, w.pad, w.dilation}, x, kernel);
+    return convolve_at(c, w.n, w.stride, w.pad, w.dilation, x, kernel);
 }
 
 tensor_id add_to_channels(struct conversion *c, tensor_id image, tensor_id bias)

@@ -39,7 +39,7 @@ bool convert_concat(struct conversion *c)
     tensor_id *parts = arena_array(&c->importer->scratch, tensor_id, c->n_inputs + 1);
     uint32_t n = c->is_unfit ? c->n_inputs : parts_with_entries(c, axis, parts);
     if (n < c->n_inputs)
-        keep_rewritten(c);
+        c->is_rewritten = true;
     if (n == 1)
         return give(c, 0, parts[0]);
     return give(c, 0, apply(c, OP_CONCAT, n, c->is_unfit ? c->inputs : parts, WITH(integer("axis", axis))));
@@ -178,7 +178,7 @@ static tensor_id slice_of_source(struct conversion *c, tensor_id slice, struct r
         r->start[i] = start[i] + r->start[i] * step[i];
         r->step[i] = r->size[i] > 1 ? r->step[i] * step[i] : 1;
     }
-    keep_rewritten(c);
+    c->is_rewritten = true;
     return graph_inputs(&c->model->graph, c->model->graph.tensors.items[slice].producer)[0];
 }
 

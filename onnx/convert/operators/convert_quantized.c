@@ -17,10 +17,8 @@ static tensor_id repeat_in_blocks(struct conversion *c, tensor_id parameter, con
 {
     struct type type = *type_of(c, parameter);
     int64_t n = type.dim[axis], size = like->dim[axis], block = int_attribute(c, "block_size", 0);
-    if (like->rank == MAX_RANK || block < 1 || block > MAX_ELEMENTS || n != (size + block - 1) / block) {
-        cannot(c, "its scales are not one for each block of %" PRId64, block);
-        return NO_TENSOR;
-    }
+    if (like->rank == MAX_RANK || block < 1 || block > MAX_ELEMENTS || n != (size + block - 1) / block)
+        return no_tensor(c, "its scales are not one for each block of %" PRId64, block);
     int64_t dim[MAX_RANK];
     for (int i = 0; i <= type.rank; i++)
         dim[i] = i <= axis ? type.dim[i] : i == axis + 1 ? 1 : type.dim[i - 1];
@@ -74,10 +72,8 @@ static bool bounds_of(enum dtype dtype, double *ret_low, double *ret_high)
 static tensor_id quantized(struct conversion *c, tensor_id quotient, tensor_id zero, int64_t axis, enum dtype to)
 {
     double low, high;
-    if (!bounds_of(to, &low, &high)) {
-        cannot(c, "integers of type %s are not computed with", dtype_name(to));
-        return NO_TENSOR;
-    }
+    if (!bounds_of(to, &low, &high))
+        return no_tensor(c, "integers of type %s are not computed with", dtype_name(to));
     tensor_id z = cast_to(c, unary(c, OP_ROUND, quotient), DTYPE_F32);
     if (zero != NO_TENSOR)
         z = binary(c, OP_EWADD, z, spread(c, cast_to(c, zero, DTYPE_F32), axis, z));

@@ -111,7 +111,7 @@ static bool give_folded(struct conversion *c, const struct type *type, const voi
     w.data = data;
     c->importer->folding.elements += type_elements(type);
     c->model->counts.folded++;
-    keep_rewritten(c);
+    c->is_rewritten = true;
     return give(c, 0, weight_add(c->model, w));
 }
 

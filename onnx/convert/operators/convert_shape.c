@@ -12,7 +12,7 @@ static bool give_reshaped(struct conversion *c, tensor_id x, int rank, const int
     while (graph_producer(g, source)->op->id == OP_RESHAPE)
         source = graph_inputs(g, g->tensors.items[source].producer)[0];
     if (source != x)
-        keep_rewritten(c);
+        c->is_rewritten = true;
     return give(c, 0, reshape_to(c, source, rank, dim));
 }
 
@@ -46,7 +46,7 @@ bool convert_transpose(struct conversion *c)
         return give(c, 0, is_identity ? input_of(c, 0) : transpose_by(c, input_of(c, 0), perm));
     for (int i = 0; i < rank; i++)
         dim[i] = x->dim[perm[i]];
-    keep_rewritten(c);
+    c->is_rewritten = true;
     return give_reshaped(c, input_of(c, 0), rank, dim);
 }
 

@@ -179,19 +179,19 @@ bool convert_conv_transpose(struct conversion *c)
     struct type x = *type_of(c, input_of(c, 0)), k = *type_of(c, input_of(c, 1));
     if (!read_transposed(c, &x, &k, &t))
         return false;
+    int64_t pads[6], ones[3] = {1, 1, 1};
     if (makes_blocks(&k, &t)) {
-        int64_t one[3] = {1, 1, 1}, none[6] = {0};
-        tensor_id blocks = convolve_at(c, &(struct window_places){t.n, one, none, one}, input_of(c, 0),
-                                       kernel_of_blocks(c, input_of(c, 1), &t));
+        int64_t none[6] = {0};
+        tensor_id blocks =
+            convolve_at(c, t.n, ones, none, ones, input_of(c, 0), kernel_of_blocks(c, input_of(c, 1), &t));
         return give(c, 0, add_to_channels(c, spread_blocks(c, blocks, &k, &t), input_of(c, 2)));
     }
     tensor_id image = cut_where_negative(c, spread_entries(c, input_of(c, 0), &t), &t);
     tensor_id kernel = with_channels_exchanged(c, turned_around(c, input_of(c, 1), &t), &t);
-    int64_t pads[6], ones[3] = {1, 1, 1};
     for (int a = 0; a < t.n; a++) {
         pads[a] = t.begin[a];
         pads[t.n + a] = t.end[a];
     }
-    tensor_id z = convolve_at(c, &(struct window_places){t.n, ones, pads, t.dilation}, image, kernel);
+    tensor_id z = convolve_at(c, t.n, ones, pads, t.dilation, image, kernel);
     return give(c, 0, add_to_channels(c, z, input_of(c, 2)));
 }

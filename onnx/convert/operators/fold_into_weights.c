@@ -207,7 +207,7 @@ static bool give_with_numbers(struct conversion *c, const struct moved_linear *m
         return false;
     struct application a = application_at(c, l->node);
     tensor_id z = apply_application(c, &a, INPUTS(l->input, n.factors ? scaled_weights(c, l, &n) : l->weights));
-    keep_rewritten(c);
+    c->is_rewritten = true;
     if (z != NO_TENSOR && (n.offsets || l->bias != NO_TENSOR))
         z = binary(c, OP_EWADD, z, spread_along(c, real_weight(c, type.dtype, 1, &count, sum), l->axis, z));
     return give(c, 0, moved_again(c, m, z));
@@ -300,7 +300,7 @@ static bool give_transposed(struct conversion *c, uint32_t node, const struct ch
     t.outputs = &output;
     if (!convert_conv_transpose(&t))
         return false;
-    stand_for(c, t.index, inputs);
+    c->stands_for = (struct origin_node){t.index, inputs};
     return give(c, 0, output);
 }
 

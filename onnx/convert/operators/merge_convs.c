@@ -171,7 +171,7 @@ uint32_t merge_convs(struct conversion *c, uint32_t n, struct summand *summands)
                 continue;
             for (n--; j < n; j++)
                 summands[j] = summands[j + 1];
-            keep_rewritten(c);
+            c->is_rewritten = true;
             return merge_convs(c, n, summands);
         }
     return n;
