@@ -15,7 +15,6 @@ struct binding {
     size_t name_size;
     int rank;
     int64_t dim[MAX_RANK];
-    bool is_used;
 };
 
 static bool bad_binding(struct importer *im, const struct binding *b, const char *reason)
@@ -50,88 +49,91 @@ static bool is_for(const struct binding *b, const struct onnx_string *name)
     return name->size == b->name_size && memcmp(name->text, b->text, b->name_size) == 0;
 }
 
-static bool bind_input(struct importer *im, struct binding *b, struct type *type)
+// ---- names of dimensions ----
+
+static const struct onnx_value_info *input_at(const struct importer *im, size_t input)
 {
-    b->is_used = true;
-    if (type->rank != RANK_UNKNOWN && type->rank != b->rank)
-        return bad_binding(im, b, "has another number of sizes than the model says");
-    for (int i = 0; type->rank != RANK_UNKNOWN && i < b->rank; i++)
-        if (type->dim[i] >= 0 && type->dim[i] != b->dim[i])
-            return bad_binding(im, b, "contradicts a size that the model fixes");
-    *type = type_make(type->dtype, b->rank, b->dim);
-    return true;
+    return im->source->inputs.items[input];
 }
 
-static const struct onnx_shape *declared_shape(const struct importer *im, size_t input)
+static bool states(const struct onnx_value_info *input, const char *name)
 {
-    const struct onnx_value_info *info = im->source->inputs.items[input];
-    const struct onnx_shape *shape = info->type && info->type->tensor ? info->type->tensor->shape : NULL;
-    return shape && shape->dimensions.count <= MAX_RANK ? shape : NULL;
+    const struct onnx_shape *shape = input->type && input->type->tensor ? input->type->tensor->shape : NULL;
+    return shape && ONNX_FIND(struct onnx_dimension, d, &shape->dimensions, onnx_string_is(&d->symbol, name));
 }
+
+// A dimension without a name is INPUT[AXIS], or with marks after it where the model calls another one so.
+static const char *name_of_dimension(struct importer *im, size_t input, int axis)
+{
+    const struct onnx_dimension *d = input_at(im, input)->type->tensor->shape->dimensions.items[axis];
+    if (onnx_symbol(d)->size)
+        return onnx_symbol(d)->text;
+    const char *name = arena_printf(&im->model->arena, "%s[%d]", input_at(im, input)->name.text, axis);
+    while (ONNX_FIND(struct onnx_value_info, other, &im->source->inputs, states(other, name)))
+        name = arena_printf(&im->model->arena, "%s'", name);
+    return name;
+}
+
+// ---- symbols that are bound ----
 
 // The types of other values follow from the symbols in their shapes, so a symbol has one size.
-static bool learn_symbol(struct importer *im, const struct onnx_string *name, int64_t size)
+static bool learn_symbol(struct importer *im, const char *name, int64_t size)
 {
-    int64_t known = size_of_symbol(im, name);
-    if (name->size && known < 0)
+    const struct bound_symbol *known = vec_find(&im->symbols, s, strcmp(s->name, name) == 0);
+    if (!known)
         vec_push(&im->symbols, ((struct bound_symbol){name, size}));
-    return known < 0 || known == size ||
+    return !known || known->size == size ||
            error_set_code(im->error, EXIT_USAGE, NULL,
-                          "--shape: the symbolic dimension %s is given two sizes, %" PRId64 " and %" PRId64, name->text,
-                          known, size);
+                          "--shape: the symbolic dimension %s is given two sizes, %" PRId64 " and %" PRId64, name,
+                          known->size, size);
 }
 
-// `--shape batch=8` gives a symbolic dimension its size.
-static bool bind_symbol(struct importer *im, struct binding *b, size_t input)
+static bool bind_input(struct importer *im, const struct binding *b, size_t input, struct type *type)
 {
-    const struct onnx_shape *shape = declared_shape(im, input);
-    for (size_t i = 0; shape && i < shape->dimensions.count; i++) {
-        const struct onnx_dimension *d = shape->dimensions.items[i];
-        if (ONNX_HAS(d, 1) || !onnx_symbol(d)->size || !is_for(b, onnx_symbol(d)))
-            continue;
-        if (b->rank != 1)
-            return bad_binding(im, b, "a symbolic dimension has one size");
-        if (!learn_symbol(im, onnx_symbol(d), b->dim[0]))
+    if (type->rank == RANK_UNKNOWN)
+        *type = type_make(type->dtype, b->rank, b->dim);
+    if (type->rank != b->rank)
+        return bad_binding(im, b, "has another number of sizes than the model says");
+    for (int i = 0; i < b->rank; i++)
+        if (type->dim[i] >= 0 && type->dim[i] != b->dim[i])
+            return bad_binding(im, b, "contradicts a size that the model fixes");
+        else if (type->dim[i] < 0 && !learn_symbol(im, name_of_dimension(im, input, i), b->dim[i]))
             return false;
-        b->is_used = true;
-    }
     return true;
 }
 
-static bool bind_one(struct importer *im, struct binding *b, struct type *types)
+// `--shape batch=8` gives a symbolic dimension its size. NULL: there is none of that name.
+static const char *find_symbol(struct importer *im, const struct binding *b, const struct type *types)
 {
-    for (size_t i = 0; i < im->source->inputs.count; i++) {
-        const struct onnx_value_info *input = im->source->inputs.items[i];
-        if (is_for(b, &input->name))
-            return bind_input(im, b, &types[i]);
-    }
-    return ALL(size_t, i, im->source->inputs.count, bind_symbol(im, b, i)) &&
-           (b->is_used || bad_binding(im, b, "names no input and no symbolic dimension of the model"));
+    for (size_t i = 0; i < im->source->inputs.count; i++)
+        for (int k = 0; k < types[i].rank; k++) {
+            const char *name = types[i].dim[k] < 0 ? name_of_dimension(im, i, k) : NULL;
+            if (name && is_for(b, &(struct onnx_string){name, strlen(name)}))
+                return name;
+        }
+    return NULL;
 }
 
-static bool learn_symbols_of_input(struct importer *im, size_t input, const struct type *type)
+static bool bind_one(struct importer *im, const struct binding *b, struct type *types)
 {
-    const struct onnx_shape *shape = declared_shape(im, input);
-    for (int k = 0; shape && type->rank != RANK_UNKNOWN && k < type->rank; k++) {
-        const struct onnx_dimension *d = shape->dimensions.items[k];
-        if (type->dim[k] >= 0 && !learn_symbol(im, onnx_symbol(d), type->dim[k]))
-            return false;
-    }
-    return true;
+    size_t input = FIRST_OF(size_t, i, im->source->inputs.count, is_for(b, &input_at(im, i)->name));
+    if (input < im->source->inputs.count)
+        return bind_input(im, b, input, &types[input]);
+    const char *symbol = find_symbol(im, b, types);
+    if (!symbol)
+        return bad_binding(im, b, "names no input and no symbolic dimension of the model");
+    return b->rank == 1 ? learn_symbol(im, symbol, b->dim[0])
+                        : bad_binding(im, b, "a symbolic dimension has one size");
 }
 
-// Symbols that a bound input gives sizes hold for the other inputs too.
-static bool spread_symbols(struct importer *im, struct type *types)
+static void fill_in_symbols(struct importer *im, struct type *types)
 {
-    if (ANY(size_t, i, im->source->inputs.count, !learn_symbols_of_input(im, i, &types[i])))
-        return false;
-    for (size_t i = 0; i < im->source->inputs.count; i++) {
-        const struct onnx_shape *shape = declared_shape(im, i);
-        for (int k = 0; shape && types[i].rank != RANK_UNKNOWN && k < types[i].rank; k++)
-            if (types[i].dim[k] < 0)
-                types[i].dim[k] = dimension_of(im, shape->dimensions.items[k]);
-    }
-    return true;
+    for (size_t i = 0; i < im->source->inputs.count; i++)
+        for (int k = 0; k < types[i].rank; k++) {
+            const char *name = types[i].dim[k] < 0 ? name_of_dimension(im, i, k) : NULL;
+            const struct bound_symbol *bound = name ? vec_find(&im->symbols, s, strcmp(s->name, name) == 0) : NULL;
+            types[i].dim[k] = bound ? bound->size : types[i].dim[k];
+        }
 }
 
 // A type of known rank that is too large now was made so by --shape.
@@ -141,7 +143,7 @@ static bool limit_types(struct importer *im, struct type *types)
         struct type limited = type_within_limits(types[i]);
         if (limited.rank != types[i].rank)
             return error_set_code(im->error, EXIT_USAGE, NULL, "--shape: input %s would be larger than any memory",
-                                  ((const struct onnx_value_info *)im->source->inputs.items[i])->name.text);
+                                  input_at(im, i)->name.text);
         types[i] = limited;
     }
     return true;
@@ -149,65 +151,20 @@ static bool limit_types(struct importer *im, struct type *types)
 
 // ---- symbols that stay ----
 
-static bool has_symbol(const struct imported_model *m, const char *name)
-{
-    return ANY(size_t, i, m->symbols.list.count, strcmp(m->symbols.list.items[i].name, name) == 0);
-}
-
-static bool is_stated(const struct importer *im, const char *name)
-{
-    for (size_t i = 0; i < im->source->inputs.count; i++) {
-        const struct onnx_shape *shape = declared_shape(im, i);
-        for (size_t k = 0; shape && k < shape->dimensions.count; k++)
-            if (onnx_string_is(&((const struct onnx_dimension *)shape->dimensions.items[k])->symbol, name))
-                return true;
-    }
-    return false;
-}
-
-// A dimension without a name is INPUT[AXIS], or with marks after it where the model calls another one so.
-static const char *name_of_dimension(struct importer *im, const struct onnx_value_info *input, int axis)
-{
-    const struct onnx_dimension *d = input->type->tensor->shape->dimensions.items[axis];
-    if (onnx_symbol(d)->size)
-        return onnx_symbol(d)->text;
-    const char *name = arena_printf(&im->model->arena, "%s[%d]", input->name.text, axis);
-    while (is_stated(im, name))
-        name = arena_printf(&im->model->arena, "%s'", name);
-    return name;
-}
-
 bool find_symbols(struct importer *im, const struct type *types, struct imported_model *ret_model)
 {
     size_t next = 0;
     for (size_t i = 0; i < im->source->inputs.count; i++) {
-        const struct onnx_value_info *input = im->source->inputs.items[i];
-        if (onnx_graph_initializes(im->source, &input->name))
+        if (onnx_graph_initializes(im->source, &input_at(im, i)->name))
             continue;
         for (int k = 0; k < types[i].rank; k++) {
-            const char *name = types[i].dim[k] < 0 ? name_of_dimension(im, input, k) : NULL;
-            if (name && !has_symbol(ret_model, name))
+            const char *name = types[i].dim[k] < 0 ? name_of_dimension(im, i, k) : NULL;
+            if (name && !vec_find(&ret_model->symbols.list, s, strcmp(s->name, name) == 0))
                 vec_push(&ret_model->symbols.list, ((struct imported_symbol){name, next, k}));
         }
         next++;
     }
     return ret_model->symbols.list.count <= MAX_SYMBOLS;
-}
-
-// Symbols at one of the probes; those without a name, too.
-static void bind_probe(struct importer *im, struct type *types)
-{
-    for (size_t i = 0; i < im->source->inputs.count; i++) {
-        const struct onnx_value_info *input = im->source->inputs.items[i];
-        for (int k = 0; k < types[i].rank && !onnx_graph_initializes(im->source, &input->name); k++) {
-            const char *name = types[i].dim[k] < 0 ? name_of_dimension(im, input, k) : NULL;
-            for (size_t j = 0; name && j < im->part.named->symbols.list.count; j++)
-                if (strcmp(im->part.named->symbols.list.items[j].name, name) == 0)
-                    types[i].dim[k] = im->part.named->symbols.sizes.probes[im->part.probe][j];
-        }
-    }
-    for (size_t i = 0; i < im->source->inputs.count; i++)
-        learn_symbols_of_input(im, i, &types[i]);
 }
 
 bool axis_varies(const struct conversion *c, tensor_id tensor, int axis)
@@ -221,15 +178,15 @@ bool axis_varies(const struct conversion *c, tensor_id tensor, int axis)
 bool bind_shapes(struct importer *im, struct type *ret_types)
 {
     for (size_t i = 0; i < im->source->inputs.count; i++)
-        ret_types[i] = type_from_onnx(im, ((const struct onnx_value_info *)im->source->inputs.items[i])->type);
+        ret_types[i] = type_from_onnx(im, input_at(im, i)->type);
     for (size_t i = 0; i < im->options->shape_count; i++) {
         struct binding b;
         if (!parse_binding(im, im->options->shapes[i], &b) || !bind_one(im, &b, ret_types))
             return false;
     }
-    if (!spread_symbols(im, ret_types))
-        return false;
-    if (im->part.named)
-        bind_probe(im, ret_types);
+    for (size_t i = 0; im->part.named && i < im->part.named->symbols.list.count; i++)
+        learn_symbol(im, im->part.named->symbols.list.items[i].name,
+                     im->part.named->symbols.sizes.probes[im->part.probe][i]);
+    fill_in_symbols(im, ret_types);
     return limit_types(im, ret_types);
 }

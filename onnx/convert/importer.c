@@ -25,10 +25,10 @@ void importer_free(struct importer *im)
     names_free(im);
 }
 
-int64_t size_of_symbol(const struct importer *im, const struct onnx_string *symbol)
+static int64_t size_of_symbol(const struct importer *im, const struct onnx_string *symbol)
 {
     const struct bound_symbol *bound =
-        symbol->size ? vec_find(&im->symbols, s, onnx_string_is(s->name, symbol->text)) : NULL;
+        symbol->size ? vec_find(&im->symbols, s, onnx_string_is(symbol, s->name)) : NULL;
     return bound ? bound->size : -1;
 }
 

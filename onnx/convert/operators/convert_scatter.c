@@ -1,6 +1,6 @@
-// ScatterND and GatherND: entries, or runs of trailing ones, at places that a tensor of indices names. What is constant
-// is computed, as a copy of bytes. The graph has no operator for them, but what constant indices
-// choose of any tensor is a `gather` on the axis that the chosen axes become.
+// ScatterND and GatherND: entries, or runs of trailing ones, at places that a tensor of constant indices names. The graph
+// has no operator for them. What is scattered into constants is computed, as a copy of bytes; what is gathered is a
+// `gather` on the axis that the chosen axes become.
 #include "expressions/elements.h"
 #include "onnx/convert/bind_shapes.h"
 #include "onnx/convert/fold_constants.h"
@@ -65,25 +65,25 @@ static bool add_index(struct conversion *c, int64_t index, int64_t size, int64_t
 // --- places ----------------------------------------------------------------------------------------------------------
 
 // The last axis of the indices has one index for each of the tensor's axes from `batch` on.
-static bool find_runs(struct conversion *c, const struct constant *x, const struct constant *indices, int batch,
+static bool find_runs(struct conversion *c, const struct type *x, const struct constant *indices, int batch,
                       struct places *ret_places)
 {
     int rank = indices->type.rank, depth = rank > 0 ? (int)indices->type.dim[rank - 1] : 0, last = batch + depth;
-    if (rank <= batch || batch < 0 || depth < 1 || last > x->type.rank)
+    if (rank <= batch || batch < 0 || depth < 1 || last > x->rank)
         return cannot(c, "its indices do not fit its axes");
     for (int i = 0; i < batch; i++)
-        if (x->type.dim[i] != indices->type.dim[i])
+        if (x->dim[i] != indices->type.dim[i])
             return cannot(c, "its batches differ");
     int64_t count = elements_between(&indices->type, 0, rank - 1),
             per_batch = elements_between(&indices->type, batch, rank - 1);
-    int64_t batch_stride = elements_between(&x->type, batch, x->type.rank), *index = numbers_of(c, indices);
-    struct places p = {count, elements_between(&x->type, last, x->type.rank),
+    int64_t batch_stride = elements_between(x, batch, x->rank), *index = numbers_of(c, indices);
+    struct places p = {count, elements_between(x, last, x->rank),
                        arena_array(&c->importer->scratch, int64_t, count + 1)};
     for (int64_t i = 0; i < count; i++) {
         p.offset[i] = i / per_batch * batch_stride;
         for (int k = 0; k < depth; k++)
-            if (!add_index(c, index[i * depth + k], x->type.dim[batch + k],
-                           elements_between(&x->type, batch + k + 1, x->type.rank), &p.offset[i]))
+            if (!add_index(c, index[i * depth + k], x->dim[batch + k],
+                           elements_between(x, batch + k + 1, x->rank), &p.offset[i]))
                 return false;
     }
     *ret_places = p;
@@ -115,15 +115,6 @@ static bool give_folded(struct conversion *c, const struct type *type, const voi
     return give(c, 0, weight_add(c->model, w));
 }
 
-static uint8_t *new_elements(struct conversion *c, const struct type *type)
-{
-    if (!folding_has_room(c->importer, type_elements(type))) {
-        cannot(c, "it is larger than the limit of folding");
-        return NULL;
-    }
-    return arena_alloc(&c->model->arena, (size_t)type_bytes(type) + 1, _Alignof(max_align_t));
-}
-
 static bool scatter(struct conversion *c, const struct constant *inputs, const struct places *p)
 {
     const struct type *type = &inputs[0].type;
@@ -132,9 +123,9 @@ static bool scatter(struct conversion *c, const struct constant *inputs, const s
         return cannot(c, "its updates do not fit its indices");
     if (p->length > 0 && !are_different(c, p, type_elements(type)))
         return false;
-    uint8_t *z = new_elements(c, type);
-    if (!z)
-        return false;
+    if (!folding_has_room(c->importer, type_elements(type)))
+        return cannot(c, "it is larger than the limit of folding");
+    uint8_t *z = arena_alloc(&c->model->arena, (size_t)type_bytes(type) + 1, _Alignof(max_align_t));
     memcpy(z, inputs[0].data, (size_t)type_bytes(type));
     for (int64_t i = 0; i < p->count; i++)
         memcpy(z + (size_t)p->offset[i] * size, inputs[2].data + (size_t)i * run, run);
@@ -148,18 +139,7 @@ bool convert_scatter_nd(struct conversion *c)
     if (!text_attribute_is(c, "reduction", "none", "none"))
         return cannot(c, "it reduces what is there with its updates");
     return read_constant(c, 2, &inputs[2]) && read_constant(c, 1, &inputs[1]) && read_constant(c, 0, &inputs[0]) &&
-           find_runs(c, &inputs[0], &inputs[1], 0, &places) && scatter(c, inputs, &places);
-}
-
-static bool copy_runs(struct conversion *c, const struct constant *x, const struct places *p, const struct type *type)
-{
-    size_t size = dtype_size(type->dtype), run = (size_t)p->length * size;
-    uint8_t *z = new_elements(c, type);
-    if (!z)
-        return false;
-    for (int64_t i = 0; i < p->count; i++)
-        memcpy(z + (size_t)i * run, x->data + (size_t)p->offset[i] * size, run);
-    return give_folded(c, type, z);
+           find_runs(c, &inputs[0].type, &inputs[1], 0, &places) && scatter(c, inputs, &places);
 }
 
 // The first `last` axes become one, whose entries are runs; the indices have the first `rank` axes of the result.
@@ -169,7 +149,7 @@ static bool give_gathered(struct conversion *c, const struct places *p, int last
     const struct type t = *type_of(c, x);
     int64_t *run = arena_array(&c->importer->scratch, int64_t, p->count + 1), flat[MAX_RANK];
     if (type_elements(&t) == 0)
-        return cannot(c, "input 1 is not constant and has no entries");
+        return cannot(c, "input 1 has no entries");
     for (int i = 0; i < last; i++)
         if (axis_varies(c, x, i))
             return cannot(c, "it chooses from an axis of any size");
@@ -184,23 +164,18 @@ static bool give_gathered(struct conversion *c, const struct places *p, int last
 
 bool convert_gather_nd(struct conversion *c)
 {
-    struct constant x = {0}, indices;
+    struct constant indices;
     struct places p;
-    int64_t batch = int_attribute(c, "batch_dims", 0), dim[2 * MAX_RANK];
+    int64_t batch = int_attribute(c, "batch_dims", 0);
     if (!read_constant(c, 1, &indices))
         return false;
     if (batch < 0 || batch > MAX_RANK)
         return cannot(c, "it has %lld batch axes", (long long)batch);
-    bool is_computed = is_constant(c, input_of(c, 0));
-    x.type = *type_of(c, input_of(c, 0));
-    if ((is_computed && !read_constant(c, 0, &x)) || !find_runs(c, &x, &indices, (int)batch, &p))
+    struct type x = *type_of(c, input_of(c, 0));
+    if (!find_runs(c, &x, &indices, (int)batch, &p))
         return false;
-    int n = indices.type.rank - 1, rank = n, last = (int)(batch + indices.type.dim[n]);
-    memcpy(dim, indices.type.dim, (size_t)n * sizeof *dim);
-    for (int i = last; i < x.type.rank; i++)
-        dim[rank++] = x.type.dim[i];
+    int n = indices.type.rank - 1, last = (int)(batch + indices.type.dim[n]), rank = n + x.rank - last;
     if (rank > MAX_RANK)
         return cannot(c, "it makes a tensor of rank %d", rank);
-    struct type type = type_make(x.type.dtype, rank, dim);
-    return is_computed ? copy_runs(c, &x, &p, &type) : give_gathered(c, &p, last, n, dim);
+    return give_gathered(c, &p, last, n, indices.type.dim);
 }
