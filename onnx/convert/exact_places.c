@@ -54,12 +54,9 @@ static bool look_at_constant(struct places *p, const struct onnx_tensor *tensor,
     bool is_read = type_is_known(ret_type) && dtype_is_float(ret_type->dtype) && type_elements(ret_type) >= 1 &&
                    type_elements(ret_type) <= MOST_ELEMENTS &&
                    onnx_tensor_decode(tensor, &p->scratch, p->im->model->file->path, &bytes, &ignored);
-    size_t n = is_read ? (size_t)type_elements(ret_type) : 0, size = dtype_size(ret_type->dtype);
-    *ret_is_finite = true;
-    for (size_t i = n; i-- > 0;) {
-        elements_to_reals(ret_type->dtype, bytes.at + i * size, 1, ret_first);
-        *ret_is_finite = *ret_is_finite && isfinite(*ret_first);
-    }
+    if (is_read)
+        elements_to_reals(ret_type->dtype, bytes.at, 1, ret_first);
+    *ret_is_finite = !is_read || elements_are_finite(ret_type->dtype, bytes.at, (size_t)type_elements(ret_type));
     return is_read;
 }
 

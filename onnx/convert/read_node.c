@@ -263,6 +263,11 @@ bool common_shape(struct conversion *c, const struct type *a, const struct type 
     return true;
 }
 
+int64_t entries_between(const struct type *t, int from, int to)
+{
+    return PRODUCT_ALL(int64_t, int, i, to - from, t->dim[from + i]);
+}
+
 bool normalize_axis(struct conversion *c, int64_t axis, int rank, int *ret_axis)
 {
     if (axis < -(int64_t)rank || axis >= rank)

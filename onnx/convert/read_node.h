@@ -42,6 +42,7 @@ bool is_weight(const struct conversion *c, tensor_id tensor);
 bool is_constant(struct conversion *c, tensor_id tensor);   // depends on weights only
 // Numpy's common shape of two tensors; false (cannot) when there is none.
 bool common_shape(struct conversion *c, const struct type *a, const struct type *b, int *ret_rank, int64_t *ret_dim);
+int64_t entries_between(const struct type *t, int from, int to);   // axes: the product of their sizes
 bool normalize_axis(struct conversion *c, int64_t axis, int rank, int *ret_axis);   // from -rank .. rank - 1
 bool set_of_axes(struct conversion *c, uint32_t count, const int64_t *axes, int rank,
                  uint32_t *ret_set);   // a bit each

@@ -95,9 +95,7 @@ bool convert_softmax(struct conversion *c)
         return false;
     if (c->opset >= 13 || axis == type.rank - 1)
         return give(c, 0, softmax_on(c, x, axis));
-    int64_t dim[2] = {1, 1};
-    for (int i = 0; i < type.rank; i++)
-        dim[i >= axis] *= type.dim[i];
+    int64_t dim[2] = {entries_between(&type, 0, axis), entries_between(&type, axis, type.rank)};
     tensor_id z = softmax_on(c, reshape_to(c, x, 2, dim), 1);
     return give(c, 0, reshape_to(c, z, type.rank, type.dim));
 }

@@ -38,14 +38,6 @@ static bool read_constant(struct conversion *c, uint32_t input, struct constant 
     return ret_constant->data || cannot(c, "input %u cannot be computed", input + 1);
 }
 
-static int64_t elements_between(const struct type *t, int from, int to)
-{
-    int64_t n = 1;
-    for (int i = from; i < to; i++)
-        n *= t->dim[i];
-    return n;
-}
-
 static int64_t *numbers_of(struct conversion *c, const struct constant *x)
 {
     int64_t n = type_elements(&x->type), *numbers = arena_array(&c->importer->scratch, int64_t, n + 1);
@@ -74,16 +66,16 @@ static bool find_runs(struct conversion *c, const struct type *x, const struct c
     for (int i = 0; i < batch; i++)
         if (x->dim[i] != indices->type.dim[i])
             return cannot(c, "its batches differ");
-    int64_t count = elements_between(&indices->type, 0, rank - 1),
-            per_batch = elements_between(&indices->type, batch, rank - 1);
-    int64_t batch_stride = elements_between(x, batch, x->rank), *index = numbers_of(c, indices);
-    struct places p = {count, elements_between(x, last, x->rank),
+    int64_t count = entries_between(&indices->type, 0, rank - 1),
+            per_batch = entries_between(&indices->type, batch, rank - 1);
+    int64_t batch_stride = entries_between(x, batch, x->rank), *index = numbers_of(c, indices);
+    struct places p = {count, entries_between(x, last, x->rank),
                        arena_array(&c->importer->scratch, int64_t, count + 1)};
     for (int64_t i = 0; i < count; i++) {
         p.offset[i] = i / per_batch * batch_stride;
         for (int k = 0; k < depth; k++)
             if (!add_index(c, index[i * depth + k], x->dim[batch + k],
-                           elements_between(x, batch + k + 1, x->rank), &p.offset[i]))
+                           entries_between(x, batch + k + 1, x->rank), &p.offset[i]))
                 return false;
     }
     *ret_places = p;
@@ -155,7 +147,7 @@ static bool give_gathered(struct conversion *c, const struct places *p, int last
             return cannot(c, "it chooses from an axis of any size");
     for (int64_t i = 0; i < p->count; i++)
         run[i] = p->offset[i] / p->length;
-    flat[0] = elements_between(&t, 0, last);
+    flat[0] = entries_between(&t, 0, last);
     for (int i = last; i < t.rank; i++)
         flat[1 + i - last] = t.dim[i];
     tensor_id rows = reshape_to(c, x, 1 + t.rank - last, flat);

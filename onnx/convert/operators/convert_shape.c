@@ -92,14 +92,12 @@ bool convert_reshape(struct conversion *c)
 
 bool convert_flatten(struct conversion *c)
 {
-    int64_t dim[2] = {1, 1};
     struct type x = *type_of(c, input_of(c, 0));
     int64_t axis = int_attribute(c, "axis", 1);
     if (axis < -x.rank || axis > x.rank)
         return cannot(c, "there is no axis %lld", (long long)axis);
-    axis = axis < 0 ? axis + x.rank : axis;
-    for (int i = 0; i < x.rank; i++)
-        dim[i >= axis] *= x.dim[i];
+    int place = (int)(axis < 0 ? axis + x.rank : axis);
+    int64_t dim[2] = {entries_between(&x, 0, place), entries_between(&x, place, x.rank)};
     return give_reshaped(c, input_of(c, 0), 2, dim);
 }
 

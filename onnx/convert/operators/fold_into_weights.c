@@ -80,10 +80,7 @@ struct moved_linear {
 
 static int64_t entries_behind(const struct type *t, int axis)
 {
-    int64_t n = 1;
-    for (int i = axis + 1; i < t->rank; i++)
-        n *= t->dim[i];
-    return n;
+    return entries_between(t, axis + 1, t->rank);
 }
 
 // Before a reshape channels lie along one axis, too, unless they are spread over several.
