@@ -122,8 +122,7 @@ static bool bind_one(struct importer *im, const struct binding *b, struct type *
     const char *symbol = find_symbol(im, b, types);
     if (!symbol)
         return bad_binding(im, b, "names no input and no symbolic dimension of the model");
-    return b->rank == 1 ? learn_symbol(im, symbol, b->dim[0])
-                        : bad_binding(im, b, "a symbolic dimension has one size");
+    return b->rank == 1 ? learn_symbol(im, symbol, b->dim[0]) : bad_binding(im, b, "a symbolic dimension has one size");
 }
 
 static void fill_in_symbols(struct importer *im, struct type *types)

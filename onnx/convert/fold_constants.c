@@ -11,9 +11,9 @@
 
 #include <stdlib.h>
 
-#define FOLD_LIMITS_IN_SUM 64      // of all constants that are computed, as often the limit of one
-#define OPERATIONS_OF_LIMIT 1000   // that computing them takes in all, for each element of that limit
-#define ELEMENTS_OF_TRIAL (1 << 17)   // of one: more than the sizes that are tried, and less than most weights
+#define FOLD_LIMITS_IN_SUM 64           // of all constants that are computed, as often the limit of one
+#define OPERATIONS_OF_LIMIT 1000        // that computing them takes in all, for each element of that limit
+#define ELEMENTS_OF_TRIAL (1 << 17)     // of one: more than the sizes that are tried, and less than most weights
 #define OPERATIONS_OF_TRIAL (1 << 18)   // for one
 
 struct folding {

@@ -27,8 +27,7 @@ void importer_free(struct importer *im)
 
 static int64_t size_of_symbol(const struct importer *im, const struct onnx_string *symbol)
 {
-    const struct bound_symbol *bound =
-        symbol->size ? vec_find(&im->symbols, s, onnx_string_is(symbol, s->name)) : NULL;
+    const struct bound_symbol *bound = symbol->size ? vec_find(&im->symbols, s, onnx_string_is(symbol, s->name)) : NULL;
     return bound ? bound->size : -1;
 }
 

@@ -104,22 +104,20 @@ bool has_attribute(const struct conversion *c, const char *name)
     return onnx_node_find(c->node, name) != NULL;
 }
 
-const int64_t *ints_attribute(const struct conversion *c, const char *name, uint32_t *ret_count)
+struct integers ints_attribute(const struct conversion *c, const char *name)
 {
     const struct onnx_attribute *a = onnx_node_find(c->node, name);
-    *ret_count = a ? (uint32_t)a->ints.count : 0;
-    return a ? a->ints.items : NULL;
+    return a ? (struct integers){a->ints.items, (uint32_t)a->ints.count} : (struct integers){0};
 }
 
 bool list_within(struct conversion *c, const char *name, int n, int64_t standard, int64_t low, int64_t high,
                  int64_t *ret_items)
 {
-    uint32_t count;
-    const int64_t *items = ints_attribute(c, name, &count);
-    if (count != 0 && count != (uint32_t)n)
-        return cannot(c, "%s has %u entries", name, count);
+    struct integers list = ints_attribute(c, name);
+    if (list.count != 0 && list.count != (uint32_t)n)
+        return cannot(c, "%s has %u entries", name, list.count);
     for (int i = 0; i < n; i++) {
-        ret_items[i] = count ? items[i] : standard;
+        ret_items[i] = list.count ? list.items[i] : standard;
         if (ret_items[i] < low || ret_items[i] > high)
             return cannot(c, "%s is out of range", name);
     }
@@ -168,7 +166,7 @@ static bool constant_elements(struct conversion *c, tensor_id tensor, size_t lim
     return true;
 }
 
-bool constant_ints(struct conversion *c, tensor_id tensor, size_t limit, const int64_t **ret_items, uint32_t *ret_count)
+bool constant_ints(struct conversion *c, tensor_id tensor, size_t limit, struct integers *ret_list)
 {
     const void *data;
     const struct type *type;
@@ -177,12 +175,11 @@ bool constant_ints(struct conversion *c, tensor_id tensor, size_t limit, const i
     size_t n = (size_t)type_elements(type);
     int64_t *items = arena_array(&c->importer->scratch, int64_t, n + 1);
     elements_to_integers(type->dtype, data, n, items);
-    *ret_items = items;
-    *ret_count = (uint32_t)n;
+    *ret_list = (struct integers){items, (uint32_t)n};
     return true;
 }
 
-bool constant_reals(struct conversion *c, tensor_id tensor, size_t limit, const double **ret_items, uint32_t *ret_count)
+bool constant_reals(struct conversion *c, tensor_id tensor, size_t limit, struct reals *ret_list)
 {
     const void *data;
     const struct type *type;
@@ -193,28 +190,25 @@ bool constant_reals(struct conversion *c, tensor_id tensor, size_t limit, const 
         return cannot(c, "a constant integer has more digits than are computed with");
     double *items = arena_array(&c->importer->scratch, double, n + 1);
     elements_to_reals(type->dtype, data, n, items);
-    *ret_items = items;
-    *ret_count = (uint32_t)n;
+    *ret_list = (struct reals){items, (uint32_t)n};
     return true;
 }
 
 bool constant_int(struct conversion *c, tensor_id tensor, int64_t *ret_number)
 {
-    const int64_t *items;
-    uint32_t count;
-    if (!constant_ints(c, tensor, 1, &items, &count) || count != 1)
+    struct integers list;
+    if (!constant_ints(c, tensor, 1, &list) || list.count != 1)
         return cannot(c, "an input is no single number");
-    *ret_number = items[0];
+    *ret_number = list.items[0];
     return true;
 }
 
 bool constant_real(struct conversion *c, tensor_id tensor, double *ret_number)
 {
-    const double *items;
-    uint32_t count;
-    if (!constant_reals(c, tensor, 1, &items, &count) || count != 1)
+    struct reals list;
+    if (!constant_reals(c, tensor, 1, &list) || list.count != 1)
         return cannot(c, "an input is no single number");
-    *ret_number = items[0];
+    *ret_number = list.items[0];
     return true;
 }
 
@@ -234,13 +228,24 @@ bool is_filled_with(struct conversion *c, tensor_id tensor, double value)
     return first == value && memcmp(data, (const char *)data + size, bytes - size) == 0;
 }
 
-bool list_of(struct conversion *c, const char *attribute, uint32_t input, const int64_t **ret_items,
-             uint32_t *ret_count)
+bool list_of(struct conversion *c, const char *attribute, uint32_t input, struct integers *ret_list)
 {
-    *ret_items = ints_attribute(c, attribute, ret_count);
-    if (*ret_items || input_of(c, input) == NO_TENSOR)
-        return true;
-    return constant_ints(c, input_of(c, input), MAX_OUTPUTS, ret_items, ret_count);
+    *ret_list = ints_attribute(c, attribute);
+    return ret_list->items || input_of(c, input) == NO_TENSOR ||
+           constant_ints(c, input_of(c, input), MAX_OUTPUTS, ret_list);
+}
+
+bool read_slice_lists(struct conversion *c, struct slice_lists *ret_cuts)
+{
+    struct slice_lists cuts;
+    if (!list_of(c, "starts", 1, &cuts.starts) || !list_of(c, "ends", 2, &cuts.ends) ||
+        !list_of(c, "axes", 3, &cuts.axes) || !list_of(c, "steps", 4, &cuts.steps))
+        return false;
+    uint32_t n = cuts.starts.count;
+    *ret_cuts = cuts;
+    return (cuts.starts.items && cuts.ends.count == n && (!cuts.axes.items || cuts.axes.count == n) &&
+            (!cuts.steps.items || cuts.steps.count == n)) ||
+           cannot(c, "its lists differ in length");
 }
 
 // ---- shapes ----
@@ -276,21 +281,22 @@ bool normalize_axis(struct conversion *c, int64_t axis, int rank, int *ret_axis)
     return true;
 }
 
-bool set_of_axes(struct conversion *c, uint32_t count, const int64_t *axes, int rank, uint32_t *ret_set)
+bool set_of_axes(struct conversion *c, struct integers axes, int rank, uint32_t *ret_set)
 {
     int axis;
     *ret_set = 0;
-    return ALL(uint32_t, i, count, normalize_axis(c, axes[i], rank, &axis) && (*ret_set |= UINT32_C(1) << axis));
+    return ALL(uint32_t, i, axes.count,
+               normalize_axis(c, axes.items[i], rank, &axis) && (*ret_set |= UINT32_C(1) << axis));
 }
 
 bool axes_of_list(struct conversion *c, int rank, uint32_t n, int *ret_axes)
 {
-    uint32_t count, seen = 0;
-    const int64_t *named = ints_attribute(c, "axes", &count);
-    if (n != (has_attribute(c, "axes") ? count : (uint32_t)rank))
+    uint32_t seen = 0;
+    struct integers named = ints_attribute(c, "axes");
+    if (n != (has_attribute(c, "axes") ? named.count : (uint32_t)rank))
         return cannot(c, "a list has not as many entries as there are axes");
     for (uint32_t i = 0; i < n; i++) {
-        if (!normalize_axis(c, named ? named[i] : (int64_t)i, rank, &ret_axes[i]))
+        if (!normalize_axis(c, named.items ? named.items[i] : (int64_t)i, rank, &ret_axes[i]))
             return false;
         if (seen >> ret_axes[i] & 1)
             return cannot(c, "an axis is named twice");
@@ -301,16 +307,16 @@ bool axes_of_list(struct conversion *c, int rank, uint32_t n, int *ret_axes)
 
 bool read_axes(struct conversion *c, int rank, struct axes *ret_axes)
 {
-    const int64_t *items;
-    uint32_t count, reduced;
+    struct integers list;
+    uint32_t reduced;
     *ret_axes = (struct axes){0};
-    if (!list_of(c, "axes", 1, &items, &count))
+    if (!list_of(c, "axes", 1, &list))
         return false;
-    ret_axes->is_nothing = count == 0 && int_attribute(c, "noop_with_empty_axes", 0);
-    if (!set_of_axes(c, count, items, rank, &reduced))
+    ret_axes->is_nothing = list.count == 0 && int_attribute(c, "noop_with_empty_axes", 0);
+    if (!set_of_axes(c, list, rank, &reduced))
         return false;
     for (int i = 0; i < rank; i++)
-        if (count == 0 || reduced >> i & 1)
+        if (list.count == 0 || reduced >> i & 1)
             ret_axes->axis[ret_axes->count++] = i;
     return true;
 }

@@ -148,8 +148,7 @@ static bool map_external(struct onnx_file *file, struct onnx_tensor *t, struct e
 
 static bool settle_tensor(struct onnx_file *file, struct onnx_tensor *t, struct error *error)
 {
-    return (!onnx_tensor_is_external(t) || map_external(file, t, error)) &&
-           onnx_tensor_check(t, file->path, error);
+    return (!onnx_tensor_is_external(t) || map_external(file, t, error)) && onnx_tensor_check(t, file->path, error);
 }
 
 static bool settle_tensors(struct onnx_file *file, struct error *error)
@@ -167,10 +166,9 @@ static void begin_opening(struct onnx_file *file, const char *path)
 
 static bool end_opening(struct onnx_file *file, bool is_mapped, struct error *error)
 {
-    bool is_open =
-        is_mapped && onnx_file_is_no_other(file->path, &file->map, error) &&
-        onnx_model_parse(&file->arena, file->path, file->map.bytes, file->map.size, &file->model, error) &&
-        settle_tensors(file, error);
+    bool is_open = is_mapped && onnx_file_is_no_other(file->path, &file->map, error) &&
+                   onnx_model_parse(&file->arena, file->path, file->map.bytes, file->map.size, &file->model, error) &&
+                   settle_tensors(file, error);
     if (is_open)
         onnx_file_forget(file, file->map.bytes, file->map.size);
     else

@@ -47,8 +47,7 @@ static bool copy_model(const void *how, const char *from, const char *to, struct
     struct onnx_file file;
     if (!onnx_file_open(&file, from, error))
         return false;
-    bool is_fine = onnx_model_check(file.model, from, error) &&
-                   (!c->decodes || print_tensors(&file, error)) &&
+    bool is_fine = onnx_model_check(file.model, from, error) && (!c->decodes || print_tensors(&file, error)) &&
                    onnx_model_write(file.model, &file, to, c->limit, NULL, error);
     onnx_file_close(&file);
     if (is_fine)

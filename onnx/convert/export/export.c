@@ -147,7 +147,7 @@ static bool match_tensors(struct matching *match, tensor_id tensor, tensor_id im
 // Is what the graph has at `tensor` still what import made of the node that `origin` names? Then ret_inputs (one per
 // input of that node) has the graph's tensor for each input that is no weight; NO_TENSOR for weights and omitted ones.
 static bool match_origin(const struct exporter *x, tensor_id tensor, const struct imported_origin *origin,
-                  tensor_id *ret_inputs)
+                         tensor_id *ret_inputs)
 {
     const struct onnx_node *n = x->model->file->model->graph->nodes.items[origin->node];
     struct matching match = {x, (uint32_t)n->inputs.count + 1, x->model->origins.node_inputs[origin->node], ret_inputs};

@@ -251,9 +251,8 @@ static const void *value_of_output(struct importer *im, const struct conversion 
                                    struct arena *arena)
 {
     const struct graph *g = &im->model->graph;
-    return folding_take_room_for(im, g, c->outputs[output])
-               ? evaluate_constant(im->model, g, c->outputs[output], arena)
-               : NULL;
+    return folding_take_room_for(im, g, c->outputs[output]) ? evaluate_constant(im->model, g, c->outputs[output], arena)
+                                                            : NULL;
 }
 
 static bool is_weight_everywhere(const struct conversion *c, tensor_id tensor)

@@ -2,7 +2,6 @@
 #include "onnx/convert/opaque/opaque_types.h"
 
 #include "onnx/convert/operators/converters.h"
-#include "onnx/convert/read_node.h"
 #include "onnx/format/visit.h"
 
 #include <string.h>
@@ -30,18 +29,17 @@ void set_type(const struct conversion *c, struct type *types, uint32_t output, s
         types[output] = type;
 }
 
-bool constant_sizes(struct conversion *c, uint32_t input, const int64_t **ret_sizes, uint32_t *ret_count)
+bool constant_sizes(struct conversion *c, uint32_t input, struct integers *ret_sizes)
 {
-    return constant_ints(c, input_of(c, input), MAX_RANK, ret_sizes, ret_count) &&
-           ALL(uint32_t, i, *ret_count, (*ret_sizes)[i] >= 0 && (*ret_sizes)[i] <= MAX_ELEMENTS);
+    return constant_ints(c, input_of(c, input), MAX_RANK, ret_sizes) &&
+           ALL(uint32_t, i, ret_sizes->count, ret_sizes->items[i] >= 0 && ret_sizes->items[i] <= MAX_ELEMENTS);
 }
 
 bool constant_size(struct conversion *c, uint32_t input, int64_t *ret_size)
 {
-    const int64_t *sizes;
-    uint32_t count;
-    bool is_known = constant_sizes(c, input, &sizes, &count) && count == 1;
-    *ret_size = is_known ? sizes[0] : -1;
+    struct integers sizes;
+    bool is_known = constant_sizes(c, input, &sizes) && sizes.count == 1;
+    *ret_size = is_known ? sizes.items[0] : -1;
     return is_known;
 }
 

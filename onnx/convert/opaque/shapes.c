@@ -2,7 +2,6 @@
 // those whose sizes are constants or attributes: what is cut, padded, resized, gathered, transformed, or made of nothing.
 #include "core/numbers/integers.h"
 #include "onnx/convert/opaque/opaque_types.h"
-#include "onnx/convert/read_node.h"
 
 static void as_first(struct conversion *c, const struct type *x, struct type *types)
 {
@@ -160,14 +159,13 @@ static void top_k(struct conversion *c, const struct type *x, struct type *types
 
 static void scale_all(struct conversion *c, const struct type *x, struct type *types, uint32_t input)
 {
-    const double *scales;
-    uint32_t count;
+    struct reals scales;
     int places[MAX_RANK];
-    if (!constant_reals(c, input_of(c, input), MAX_RANK, &scales, &count) || !axes_of_list(c, x->rank, count, places))
+    if (!constant_reals(c, input_of(c, input), MAX_RANK, &scales) || !axes_of_list(c, x->rank, scales.count, places))
         return;
     struct type z = without_splits(x);
-    for (uint32_t i = 0; i < count; i++)
-        if ((z.dim[places[i]] = scaled_size(x->dim[places[i]], scales[i])) < 0)
+    for (uint32_t i = 0; i < scales.count; i++)
+        if ((z.dim[places[i]] = scaled_size(x->dim[places[i]], scales.items[i])) < 0)
             return;
     set_type(c, types, 0, z);
 }
@@ -180,14 +178,13 @@ static void upsample(struct conversion *c, const struct type *x, struct type *ty
 
 static void size_all(struct conversion *c, const struct type *x, struct type *types, uint32_t input)
 {
-    const int64_t *sizes;
-    uint32_t count;
+    struct integers sizes;
     int places[MAX_RANK];
-    if (!constant_sizes(c, input, &sizes, &count) || !axes_of_list(c, x->rank, count, places))
+    if (!constant_sizes(c, input, &sizes) || !axes_of_list(c, x->rank, sizes.count, places))
         return;
     struct type z = without_splits(x);
-    for (uint32_t i = 0; i < count; i++)
-        z.dim[places[i]] = sizes[i];
+    for (uint32_t i = 0; i < sizes.count; i++)
+        z.dim[places[i]] = sizes.items[i];
     set_type(c, types, 0, z);
 }
 
@@ -203,11 +200,11 @@ static void resize(struct conversion *c, const struct type *x, struct type *type
 
 static void pad(struct conversion *c, const struct type *x, struct type *types)
 {
-    const int64_t *pads;
-    uint32_t count;
+    struct integers list;
     if (input_of(c, 3) != NO_TENSOR || (c->opset >= 11 && !is_weight(c, input_of(c, 1))) ||
-        !list_of(c, "pads", 1, &pads, &count) || count != 2 * (uint32_t)x->rank)
+        !list_of(c, "pads", 1, &list) || list.count != 2 * (uint32_t)x->rank)
         return;
+    const int64_t *pads = list.items;
     struct type z = without_splits(x);
     for (int i = 0; i < x->rank; i++) {
         if (pads[i] < 0 || pads[i] > MAX_ELEMENTS || pads[x->rank + i] < 0 || pads[x->rank + i] > MAX_ELEMENTS)
@@ -248,11 +245,10 @@ static void range(struct conversion *c, const struct type *x, struct type *types
 
 static void random_numbers(struct conversion *c, const struct type *x, struct type *types)
 {
-    uint32_t rank;
-    const int64_t *shape = ints_attribute(c, "shape", &rank);
+    struct integers shape = ints_attribute(c, "shape");
     enum dtype dtype = dtype_from_onnx(int_attribute(c, "dtype", dtype_to_onnx(DTYPE_F32)));
-    if (has_attribute(c, "shape") && rank <= MAX_RANK)
-        set_type(c, types, 0, type_make(dtype, (int)rank, shape));
+    if (has_attribute(c, "shape") && shape.count <= MAX_RANK)
+        set_type(c, types, 0, type_make(dtype, (int)shape.count, shape.items));
 }
 
 // A real one has a last axis of one entry, a complex one of two. One side of a transform stands for all of a real

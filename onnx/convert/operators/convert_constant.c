@@ -46,14 +46,13 @@ bool convert_constant(struct conversion *c)
 // A number broadcast to the shape; zero without an attribute.
 bool convert_constant_of_shape(struct conversion *c)
 {
-    const int64_t *dim;
-    uint32_t rank;
+    struct integers dim;
     struct onnx_bytes bytes;
     struct error ignored;
     double value = 0;
     enum dtype dtype = DTYPE_F32;
     const struct onnx_attribute *a = onnx_node_find(c->node, "value");
-    if (!constant_ints(c, input_of(c, 0), MAX_RANK, &dim, &rank))
+    if (!constant_ints(c, input_of(c, 0), MAX_RANK, &dim))
         return false;
     if (a && a->t) {
         struct type type = type_of_tensor(a->t);
@@ -65,10 +64,9 @@ bool convert_constant_of_shape(struct conversion *c)
         dtype = type.dtype;
         elements_to_reals(dtype, bytes.at, 1, &value);
     }
-    for (uint32_t i = 0; i < rank; i++)
-        if (dim[i] < 0 || dim[i] > MAX_ELEMENTS)
-            return cannot(c, "it has an impossible dimension");
-    return give(c, 0, broadcast_to(c, scalar_constant(c, dtype, value), (int)rank, dim));
+    if (ANY(uint32_t, i, dim.count, dim.items[i] < 0 || dim.items[i] > MAX_ELEMENTS))
+        return cannot(c, "it has an impossible dimension");
+    return give(c, 0, broadcast_to(c, scalar_constant(c, dtype, value), (int)dim.count, dim.items));
 }
 
 // The part of a shape from `start` to `end`, as Python slices.

@@ -142,16 +142,12 @@ bool convert_multiply(struct conversion *c)
 // The result of an integer divided by zero is the runtime's own affair: some end there.
 static bool divides_by_zero(struct conversion *c, tensor_id divisor)
 {
-    const int64_t *items;
-    uint32_t count;
+    struct integers list;
     if (!dtype_is_integer(type_of(c, divisor)->dtype) || !is_weight(c, divisor))
         return false;
-    if (!constant_ints(c, divisor, SIZE_MAX, &items, &count))
+    if (!constant_ints(c, divisor, SIZE_MAX, &list))
         return true;
-    for (uint32_t i = 0; i < count; i++)
-        if (items[i] == 0)
-            return !cannot(c, "integers are divided by zero");
-    return false;
+    return ANY(uint32_t, i, list.count, list.items[i] == 0) && !cannot(c, "integers are divided by zero");
 }
 
 // Is 1 / value exact, so that division by it is multiplication?
@@ -185,17 +181,15 @@ static bool is_square_or_cube(struct conversion *c, tensor_id exponent)
 // Is it the same number in the other type, or near enough, as it is no whole number there that may be odd?
 static bool is_exponent_of_type(struct conversion *c, tensor_id exponent, enum dtype dtype)
 {
-    const double *values;
-    uint32_t count;
+    struct reals list;
     double largest_odd = dtype == DTYPE_F64   ? 0x1p53
                          : dtype == DTYPE_F32 ? 0x1p24
                          : dtype == DTYPE_F16 ? 0x1p11
                                               : 0x1p8;
     if (type_of(c, exponent)->dtype == dtype)
         return true;
-    if (!is_weight(c, exponent) || !constant_reals(c, exponent, SIZE_MAX, &values, &count))
-        return false;
-    return ALL(uint32_t, i, count, fabs(values[i]) <= largest_odd);
+    return is_weight(c, exponent) && constant_reals(c, exponent, SIZE_MAX, &list) &&
+           ALL(uint32_t, i, list.count, fabs(list.items[i]) <= largest_odd);
 }
 
 // A square or a cube as products, which more kernels and rules know; of narrower types each would be rounded.
@@ -331,11 +325,11 @@ bool convert_parametric_relu(struct conversion *c)
 }
 
 // The conversion of a real number that an integer type does not hold is left to the runtime: it is not computed here.
-static bool is_within(const double *values, uint32_t count, enum dtype to)
+static bool are_within(struct reals list, enum dtype to)
 {
     double low = dtype_is_signed(to) ? -ldexp(1, 8 * (int)dtype_size(to) - 1) : 0;
     double high = ldexp(1, 8 * (int)dtype_size(to) - dtype_is_signed(to));
-    return ALL(uint32_t, i, count, trunc(values[i]) >= low && values[i] < high);
+    return ALL(uint32_t, i, list.count, trunc(list.items[i]) >= low && list.items[i] < high);
 }
 
 // Does one type have all numbers of another?
@@ -360,13 +354,11 @@ static tensor_id narrow_behind(struct conversion *c, tensor_id x, enum dtype nar
 
 static bool give_cast(struct conversion *c, enum dtype to)
 {
-    const double *values;
-    uint32_t count;
+    struct reals list;
     if (to == DTYPE_NONE || !dtype_has_numbers(to))
         return cannot(c, "a cast to a type that is not computed with");
     if (dtype_is_integer(to) && dtype_is_float(type_of(c, input_of(c, 0))->dtype) && is_constant(c, input_of(c, 0)) &&
-        !(is_weight(c, input_of(c, 0)) && constant_reals(c, input_of(c, 0), SIZE_MAX, &values, &count) &&
-          is_within(values, count, to)))
+        !(is_weight(c, input_of(c, 0)) && constant_reals(c, input_of(c, 0), SIZE_MAX, &list) && are_within(list, to)))
         return cannot(c, "a cast of constants to a type that does not hold them");
     tensor_id before = narrow_behind(c, input_of(c, 0), to);
     return give(c, 0, before != NO_TENSOR ? before : cast_to(c, input_of(c, 0), to));

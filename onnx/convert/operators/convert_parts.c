@@ -61,18 +61,17 @@ static bool equal_parts(struct conversion *c, int64_t size, int64_t *ret_sizes)
 
 static bool part_sizes(struct conversion *c, int64_t size, int64_t *ret_sizes)
 {
-    const int64_t *items;
-    uint32_t count;
+    struct integers list;
     if (c->n_outputs == 0 || c->n_outputs > MAX_OUTPUTS)
         return cannot(c, "it has %u parts", c->n_outputs);
-    if (!list_of(c, "split", 1, &items, &count))
+    if (!list_of(c, "split", 1, &list))
         return false;
-    if (!items)
+    if (!list.items)
         return equal_parts(c, size, ret_sizes);
-    if (count != c->n_outputs)
+    if (list.count != c->n_outputs)
         return cannot(c, "its sizes are not as many as its parts");
-    for (uint32_t i = 0; i < count; i++)
-        ret_sizes[i] = items[i];
+    for (uint32_t i = 0; i < list.count; i++)
+        ret_sizes[i] = list.items[i];
     return true;
 }
 
@@ -141,21 +140,18 @@ static bool takes_what_is_there(int64_t size, int64_t start, int64_t end, int64_
 
 static bool read_ranges(struct conversion *c, const struct type *x, struct ranges *r)
 {
-    const int64_t *starts, *ends, *axes, *steps = NULL;
-    uint32_t n, n_ends, n_axes, n_steps = 0;
-    if (!list_of(c, "starts", 1, &starts, &n) || !list_of(c, "ends", 2, &ends, &n_ends) ||
-        !list_of(c, "axes", 3, &axes, &n_axes) || !list_of(c, "steps", 4, &steps, &n_steps))
+    struct slice_lists cuts;
+    if (!read_slice_lists(c, &cuts))
         return false;
-    if (!starts || n_ends != n || (axes && n_axes != n) || (steps && n_steps != n))
-        return cannot(c, "its lists differ in length");
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < cuts.starts.count; i++) {
         int axis;
-        if (!normalize_axis(c, axes ? axes[i] : i, x->rank, &axis))
+        int64_t start = cuts.starts.items[i], end = cuts.ends.items[i],
+                step = cuts.steps.items ? cuts.steps.items[i] : 1;
+        if (!normalize_axis(c, cuts.axes.items ? cuts.axes.items[i] : i, x->rank, &axis))
             return false;
-        if (axis_varies(c, input_of(c, 0), axis) &&
-            !takes_what_is_there(x->dim[axis], starts[i], ends[i], steps ? steps[i] : 1))
+        if (axis_varies(c, input_of(c, 0), axis) && !takes_what_is_there(x->dim[axis], start, end, step))
             return cannot(c, "it cuts an axis of any size");
-        if (!set_range(c, r, axis, x->dim[axis], starts[i], ends[i], steps ? steps[i] : 1))
+        if (!set_range(c, r, axis, x->dim[axis], start, end, step))
             return false;
     }
     return true;
@@ -185,7 +181,6 @@ static tensor_id slice_of_source(struct conversion *c, tensor_id slice, struct r
 bool convert_slice(struct conversion *c)
 {
     struct ranges r = {0};
-    bool is_whole = true;
     struct type x = *type_of(c, input_of(c, 0));
     for (int i = 0; i < x.rank; i++) {
         r.size[i] = x.dim[i];
@@ -193,8 +188,7 @@ bool convert_slice(struct conversion *c)
     }
     if (!read_ranges(c, &x, &r))
         return false;
-    is_whole = is_whole && ALL(int, i, x.rank, r.size[i] == x.dim[i] && r.step[i] == 1);
-    if (is_whole)
+    if (ALL(int, i, x.rank, r.size[i] == x.dim[i] && r.step[i] == 1))
         return give(c, 0, input_of(c, 0));
     tensor_id source = input_of(c, 0);
     while (graph_producer(&c->model->graph, source)->op->id == OP_SLICE)
@@ -207,16 +201,14 @@ bool convert_slice(struct conversion *c)
 // A runtime fails at an index beyond the axis.
 static bool are_within_axis(struct conversion *c, tensor_id indices, int64_t size)
 {
-    const int64_t *items;
-    uint32_t count;
+    struct integers list;
     if (!is_weight(c, indices))
         return true;
-    if (!constant_ints(c, indices, SIZE_MAX, &items, &count))
+    if (!constant_ints(c, indices, SIZE_MAX, &list))
         return false;
-    for (uint32_t i = 0; i < count; i++)
-        if ((c->is_unfit |= items[i] < -size || items[i] >= size))
-            return cannot(c, "an index is out of range");
-    return true;
+    bool is_beyond = ANY(uint32_t, i, list.count, list.items[i] < -size || list.items[i] >= size);
+    c->is_unfit |= is_beyond;
+    return !is_beyond || cannot(c, "an index is out of range");
 }
 
 bool convert_gather(struct conversion *c)

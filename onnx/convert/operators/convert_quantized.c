@@ -99,16 +99,12 @@ static tensor_id divided(struct conversion *c, tensor_id x, tensor_id scale, int
 // divided by zero, are not computed.
 static bool is_finite_constant(struct conversion *c, tensor_id x, bool is_divisor)
 {
-    const double *values;
-    uint32_t count;
+    struct reals list;
     if (!is_weight(c, x) || !folding_has_room(c->importer, type_elements(type_of(c, x))))
         return true;
-    if (!constant_reals(c, x, SIZE_MAX, &values, &count))
-        return false;
-    for (uint32_t i = 0; i < count; i++)
-        if (!isfinite(values[i]) || (is_divisor && values[i] == 0))
-            return cannot(c, "it quantizes constants that are no finite numbers");
-    return true;
+    return constant_reals(c, x, SIZE_MAX, &list) &&
+           (ALL(uint32_t, i, list.count, isfinite(list.items[i]) && !(is_divisor && list.items[i] == 0)) ||
+            cannot(c, "it quantizes constants that are no finite numbers"));
 }
 
 bool convert_quantize_linear(struct conversion *c)

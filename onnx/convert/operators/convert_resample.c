@@ -67,22 +67,18 @@ static tensor_id pad_by_entries(struct conversion *c, tensor_id x, const int64_t
 
 static bool read_pads(struct conversion *c, int rank, int64_t *ret_pads)
 {
-    const int64_t *pads, *axes;
-    uint32_t n, n_axes;
-    if (!list_of(c, "pads", 1, &pads, &n))
+    struct integers pads, axes = {NULL, (uint32_t)rank};
+    if (!list_of(c, "pads", 1, &pads) ||
+        (input_of(c, 3) != NO_TENSOR && !constant_ints(c, input_of(c, 3), MAX_RANK, &axes)))
         return false;
-    axes = NULL;
-    n_axes = (uint32_t)rank;
-    if (input_of(c, 3) != NO_TENSOR && !constant_ints(c, input_of(c, 3), MAX_RANK, &axes, &n_axes))
-        return false;
-    if (n != 2 * n_axes)
-        return cannot(c, "it has %u pads", n);
-    for (uint32_t i = 0; i < n_axes; i++) {
+    if (pads.count != 2 * axes.count)
+        return cannot(c, "it has %u pads", pads.count);
+    for (uint32_t i = 0; i < axes.count; i++) {
         int axis;
-        if (!normalize_axis(c, axes ? axes[i] : i, rank, &axis))
+        if (!normalize_axis(c, axes.items ? axes.items[i] : i, rank, &axis))
             return false;
-        ret_pads[axis] = pads[i];
-        ret_pads[rank + axis] = pads[n_axes + i];
+        ret_pads[axis] = pads.items[i];
+        ret_pads[rank + axis] = pads.items[axes.count + i];
     }
     return true;
 }
@@ -98,11 +94,9 @@ bool convert_pad(struct conversion *c)
     int64_t pads[2 * MAX_RANK] = {0};
     double value;
     int rank = type_of(c, input_of(c, 0))->rank;
-    bool pads_nothing = true;
     if (!read_pads(c, rank, pads))
         return false;
-    pads_nothing = pads_nothing && ALL(int, i, 2 * rank, pads[i] == 0);
-    if (pads_nothing)
+    if (ALL(int, i, 2 * rank, pads[i] == 0))
         return give(c, 0, input_of(c, 0));
     if (!text_attribute_is(c, "mode", "constant", "constant"))
         return give(c, 0, pad_by_entries(c, input_of(c, 0), pads));
@@ -242,35 +236,28 @@ static tensor_id resample_axis(struct conversion *c, tensor_id x, int axis, cons
 
 static bool read_sizes(struct conversion *c, uint32_t input, const struct type *x, struct resampling *ret_axes)
 {
-    const int64_t *sizes;
-    uint32_t count;
+    struct integers sizes;
     int places[MAX_RANK];
-    if (!constant_ints(c, input_of(c, input), MAX_RANK, &sizes, &count))
+    if (!constant_ints(c, input_of(c, input), MAX_RANK, &sizes) || !axes_of_list(c, x->rank, sizes.count, places))
         return false;
-    if (!axes_of_list(c, x->rank, count, places))
-        return false;
-    for (uint32_t i = 0; i < count; i++) {
-        int64_t from = x->dim[places[i]];
-        ret_axes[places[i]] = (struct resampling){from, sizes[i], (double)sizes[i] / (double)from};
+    for (uint32_t i = 0; i < sizes.count; i++) {
+        int64_t from = x->dim[places[i]], to = sizes.items[i];
+        ret_axes[places[i]] = (struct resampling){from, to, (double)to / (double)from};
     }
     return true;
 }
 
 static bool read_scales(struct conversion *c, uint32_t input, const struct type *x, struct resampling *ret_axes)
 {
-    const double *scales;
-    uint32_t count;
+    struct reals scales;
     int places[MAX_RANK];
-    if (!constant_reals(c, input_of(c, input), MAX_RANK, &scales, &count))
+    if (!constant_reals(c, input_of(c, input), MAX_RANK, &scales) || !axes_of_list(c, x->rank, scales.count, places))
         return false;
-    if (!axes_of_list(c, x->rank, count, places))
-        return false;
-    for (uint32_t i = 0; i < count; i++) {
-        int64_t from = x->dim[places[i]];
-        int64_t size = scaled_size(from, scales[i]);
+    for (uint32_t i = 0; i < scales.count; i++) {
+        int64_t from = x->dim[places[i]], size = scaled_size(from, scales.items[i]);
         if (size < 0)
             return cannot(c, "its sizes depend on how they are rounded");
-        ret_axes[places[i]] = (struct resampling){from, size < LARGEST_AXIS ? size : 0, scales[i]};
+        ret_axes[places[i]] = (struct resampling){from, size < LARGEST_AXIS ? size : 0, scales.items[i]};
     }
     return true;
 }

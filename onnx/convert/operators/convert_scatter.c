@@ -74,8 +74,8 @@ static bool find_runs(struct conversion *c, const struct type *x, const struct c
     for (int64_t i = 0; i < count; i++) {
         p.offset[i] = i / per_batch * batch_stride;
         for (int k = 0; k < depth; k++)
-            if (!add_index(c, index[i * depth + k], x->dim[batch + k],
-                           entries_between(x, batch + k + 1, x->rank), &p.offset[i]))
+            if (!add_index(c, index[i * depth + k], x->dim[batch + k], entries_between(x, batch + k + 1, x->rank),
+                           &p.offset[i]))
                 return false;
     }
     *ret_places = p;

@@ -30,15 +30,14 @@ static bool keeps_order(const struct type *x, const int64_t *perm)
 
 bool convert_transpose(struct conversion *c)
 {
-    uint32_t count;
     int64_t perm[MAX_RANK], dim[MAX_RANK];
     bool is_identity = true;
-    const int64_t *items = ints_attribute(c, "perm", &count);
+    struct integers list = ints_attribute(c, "perm");
     int rank = type_of(c, input_of(c, 0))->rank;
-    if (count && count != (uint32_t)rank)
-        return cannot(c, "its permutation has %u entries", count);
+    if (list.count && list.count != (uint32_t)rank)
+        return cannot(c, "its permutation has %u entries", list.count);
     for (int i = 0; i < rank; i++) {
-        perm[i] = count ? items[i] : rank - 1 - i;
+        perm[i] = list.count ? list.items[i] : rank - 1 - i;
         is_identity &= perm[i] == i;
     }
     const struct type *x = type_of(c, input_of(c, 0));
@@ -53,21 +52,18 @@ bool convert_transpose(struct conversion *c)
 // ---- shapes ----
 
 // 0 keeps a dimension (unless zeros are allowed), -1 is what is left.
-static bool resolve_shape(struct conversion *c, const struct type *x, const int64_t *items, uint32_t count,
-                          int64_t *ret_dim)
+static bool resolve_shape(struct conversion *c, const struct type *x, struct integers sizes, int64_t *ret_dim)
 {
     int64_t known = 1;
     int inferred = -1;
-    if (count > MAX_RANK)
-        return cannot(c, "it makes a tensor of rank %u", count);
-    for (uint32_t i = 0; i < count; i++) {
-        ret_dim[i] = items[i];
-        if (items[i] == 0 && !int_attribute(c, "allowzero", 0)) {
+    for (uint32_t i = 0; i < sizes.count; i++) {
+        ret_dim[i] = sizes.items[i];
+        if (ret_dim[i] == 0 && !int_attribute(c, "allowzero", 0)) {
             if (i >= (uint32_t)x->rank)
                 return cannot(c, "it keeps a dimension that is not there");
             ret_dim[i] = x->dim[i];
         }
-        if (items[i] == -1 && inferred < 0)
+        if (sizes.items[i] == -1 && inferred < 0)
             inferred = (int)i;
         else if (ret_dim[i] < 0 || ret_dim[i] > MAX_ELEMENTS || __builtin_mul_overflow(known, ret_dim[i], &known))
             return cannot(c, "it has an impossible dimension");
@@ -82,12 +78,11 @@ static bool resolve_shape(struct conversion *c, const struct type *x, const int6
 
 bool convert_reshape(struct conversion *c)
 {
-    const int64_t *items;
-    uint32_t count;
+    struct integers sizes;
     int64_t dim[MAX_RANK];
-    return constant_ints(c, input_of(c, 1), MAX_RANK, &items, &count) &&
-           resolve_shape(c, type_of(c, input_of(c, 0)), items, count, dim) &&
-           give_reshaped(c, input_of(c, 0), (int)count, dim);
+    return constant_ints(c, input_of(c, 1), MAX_RANK, &sizes) &&
+           resolve_shape(c, type_of(c, input_of(c, 0)), sizes, dim) &&
+           give_reshaped(c, input_of(c, 0), (int)sizes.count, dim);
 }
 
 bool convert_flatten(struct conversion *c)
@@ -103,21 +98,21 @@ bool convert_flatten(struct conversion *c)
 
 bool convert_squeeze(struct conversion *c)
 {
-    const int64_t *items;
-    uint32_t count, dropped;
+    struct integers axes;
+    uint32_t dropped;
     int64_t dim[MAX_RANK];
     int rank = 0;
-    if (!list_of(c, "axes", 1, &items, &count))
+    if (!list_of(c, "axes", 1, &axes))
         return false;
-    if (items && count == 0)
+    if (axes.items && axes.count == 0)
         return cannot(c, "its list of axes is empty: to the standard none, to runtimes all");
     struct type x = *type_of(c, input_of(c, 0));
-    if (!set_of_axes(c, count, items, x.rank, &dropped))
+    if (!set_of_axes(c, axes, x.rank, &dropped))
         return false;
     for (int i = 0; i < x.rank; i++) {
-        if (!items && axis_varies(c, input_of(c, 0), i))
+        if (!axes.items && axis_varies(c, input_of(c, 0), i))
             return cannot(c, "it drops an axis of any size where that is one");
-        bool drops = items ? (dropped >> i & 1) : x.dim[i] == 1;
+        bool drops = axes.items ? (dropped >> i & 1) : x.dim[i] == 1;
         if (drops && x.dim[i] != 1)
             return cannot(c, "it drops an axis of size %lld", (long long)x.dim[i]);
         if (!drops)
@@ -128,16 +123,16 @@ bool convert_squeeze(struct conversion *c)
 
 bool convert_unsqueeze(struct conversion *c)
 {
-    const int64_t *items;
-    uint32_t count, new;
+    struct integers axes;
+    uint32_t new;
     int64_t dim[MAX_RANK];
-    if (!list_of(c, "axes", 1, &items, &count))
+    if (!list_of(c, "axes", 1, &axes))
         return false;
     struct type x = *type_of(c, input_of(c, 0));
-    int rank = x.rank + (int)count, next = 0;
+    int rank = x.rank + (int)axes.count, next = 0;
     if (rank > MAX_RANK)
         return cannot(c, "it makes a tensor of rank %d", rank);
-    if (!set_of_axes(c, count, items, rank, &new) || (uint32_t)__builtin_popcount(new) != count)
+    if (!set_of_axes(c, axes, rank, &new) || (uint32_t)__builtin_popcount(new) != axes.count)
         return cannot(c, "it adds an axis twice");
     for (int i = 0; i < rank; i++)
         dim[i] = (new >> i & 1) ? 1 : x.dim[next++];
@@ -146,15 +141,12 @@ bool convert_unsqueeze(struct conversion *c)
 
 bool convert_expand(struct conversion *c)
 {
-    const int64_t *items;
-    uint32_t count;
-    struct type wanted = {0};
-    if (!constant_ints(c, input_of(c, 1), MAX_RANK, &items, &count))
+    struct integers sizes;
+    if (!constant_ints(c, input_of(c, 1), MAX_RANK, &sizes))
         return false;
-    for (uint32_t i = 0; i < count; i++)
-        if (items[i] < 0 || items[i] > MAX_ELEMENTS)
-            return cannot(c, "it has an impossible dimension");
-    wanted = type_make(DTYPE_F32, (int)count, items);
+    if (ANY(uint32_t, i, sizes.count, sizes.items[i] < 0 || sizes.items[i] > MAX_ELEMENTS))
+        return cannot(c, "it has an impossible dimension");
+    struct type wanted = type_make(DTYPE_F32, (int)sizes.count, sizes.items);
     return common_shape(c, type_of(c, input_of(c, 0)), &wanted, &wanted.rank, wanted.dim) &&
            give(c, 0, broadcast_to(c, input_of(c, 0), wanted.rank, wanted.dim));
 }
@@ -169,18 +161,18 @@ static tensor_id repeat_on_axis(struct conversion *c, tensor_id x, int axis, int
 
 bool convert_tile(struct conversion *c)
 {
-    const int64_t *items;
-    uint32_t count;
-    if (!constant_ints(c, input_of(c, 1), MAX_RANK, &items, &count))
+    struct integers repeats;
+    if (!constant_ints(c, input_of(c, 1), MAX_RANK, &repeats))
         return false;
     tensor_id z = input_of(c, 0);
-    if (count != (uint32_t)type_of(c, z)->rank)
+    if (repeats.count != (uint32_t)type_of(c, z)->rank)
         return cannot(c, "its repeats are not as many as axes");
-    for (uint32_t i = 0; i < count; i++) {
-        if (items[i] < 1 || items[i] > MAX_REPEATS)
-            return cannot(c, "it repeats an axis %lld times", (long long)items[i]);
-        if (items[i] > 1 && z != NO_TENSOR)
-            z = repeat_on_axis(c, z, (int)i, items[i]);
+    for (uint32_t i = 0; i < repeats.count; i++) {
+        int64_t times = repeats.items[i];
+        if (times < 1 || times > MAX_REPEATS)
+            return cannot(c, "it repeats an axis %lld times", (long long)times);
+        if (times > 1 && z != NO_TENSOR)
+            z = repeat_on_axis(c, z, (int)i, times);
     }
     return give(c, 0, z);
 }

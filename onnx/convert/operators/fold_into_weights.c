@@ -158,14 +158,13 @@ static bool is_exact(enum dtype dtype, double number)
 const double *bias_with_numbers(struct conversion *c, tensor_id bias, enum dtype dtype, const struct channel_numbers *n)
 {
     double *sum = arena_array(&c->importer->scratch, double, n->count + 1);
-    const double *items = NULL;
-    uint32_t count = n->count;
+    struct reals list = {0};
     if (bias != NO_TENSOR &&
-        (!is_weight(c, bias) || !constant_reals(c, bias, SIZE_MAX, &items, &count) || count != n->count))
+        (!is_weight(c, bias) || !constant_reals(c, bias, SIZE_MAX, &list) || list.count != n->count))
         return NULL;
     for (uint32_t i = 0; i < n->count; i++) {
         double factor = n->factors ? n->factors[i] : 1, offset = n->offsets ? n->offsets[i] : 0;
-        double product = items ? items[i] * factor : 0;
+        double product = list.items ? list.items[i] * factor : 0;
         sum[i] = product + offset;
         if (!is_exact(dtype, factor) || !is_exact(dtype, offset) || !is_exact(dtype, product) ||
             !is_exact(dtype, sum[i]))
@@ -212,36 +211,21 @@ static bool give_with_numbers(struct conversion *c, const struct moved_linear *m
 
 // --- numbers of a normalization ---------------------------------------------------------------------------------------
 
-struct batch_statistics {
-    const double *scale, *bias, *mean, *variance;
-    uint32_t count;
-};
-
-static bool read_statistics(struct conversion *c, const tensor_id *inputs, struct batch_statistics *ret)
-{
-    const double **lists[] = {&ret->scale, &ret->bias, &ret->mean, &ret->variance};
-    for (uint32_t i = 0; i < 4; i++) {
-        uint32_t count;
-        if (!is_weight(c, inputs[i]) || !constant_reals(c, inputs[i], SIZE_MAX, lists[i], &count) ||
-            (i && count != ret->count))
-            return false;
-        ret->count = count;
-    }
-    return true;
-}
-
 bool read_normalization(struct conversion *c, const tensor_id *statistics, double epsilon, struct channel_numbers *ret)
 {
-    struct batch_statistics s;
-    if (!read_statistics(c, statistics, &s))
+    enum { SCALE, SHIFT, MEAN, VARIANCE, N_STATISTICS };
+    struct reals s[N_STATISTICS];
+    if (ANY(int, i, N_STATISTICS,
+            !is_weight(c, statistics[i]) || !constant_reals(c, statistics[i], SIZE_MAX, &s[i]) ||
+                s[i].count != s[0].count))
         return false;
-    double *factors = arena_array(&c->importer->scratch, double, s.count + 1);
-    double *offsets = arena_array(&c->importer->scratch, double, s.count + 1);
-    for (uint32_t i = 0; i < s.count; i++) {
-        factors[i] = s.scale[i] / sqrt(s.variance[i] + epsilon);
-        offsets[i] = s.bias[i] - s.mean[i] * factors[i];
+    double *factors = arena_array(&c->importer->scratch, double, s[0].count + 1);
+    double *offsets = arena_array(&c->importer->scratch, double, s[0].count + 1);
+    for (uint32_t i = 0; i < s[0].count; i++) {
+        factors[i] = s[SCALE].items[i] / sqrt(s[VARIANCE].items[i] + epsilon);
+        offsets[i] = s[SHIFT].items[i] - s[MEAN].items[i] * factors[i];
     }
-    *ret = (struct channel_numbers){s.count, factors, offsets};
+    *ret = (struct channel_numbers){s[0].count, factors, offsets};
     return true;
 }
 
@@ -320,22 +304,21 @@ static bool varies_along(const struct type *t, const struct type *x, int axis)
     return own >= 0 && t->rank <= x->rank && ALL(int, i, t->rank, t->dim[i] == (i == own ? x->dim[axis] : 1));
 }
 
-static bool read_numbers(struct conversion *c, uint32_t input, uint32_t numbers, int axis, uint32_t *ret_count,
-                         const double **ret_items)
+static bool read_numbers(struct conversion *c, uint32_t input, uint32_t numbers, int axis, struct reals *ret_list)
 {
     tensor_id x = input_of(c, numbers);
-    bool are_read = is_weight(c, x) && axis >= 0 && varies_along(type_of(c, x), type_of(c, input_of(c, input)), axis) &&
-                    constant_reals(c, x, SIZE_MAX, ret_items, ret_count);
-    return are_read && ALL(uint32_t, i, *ret_count, isfinite((*ret_items)[i]));
+    return is_weight(c, x) && axis >= 0 && varies_along(type_of(c, x), type_of(c, input_of(c, input)), axis) &&
+           constant_reals(c, x, SIZE_MAX, ret_list) && ALL(uint32_t, i, ret_list->count, isfinite(ret_list->items[i]));
 }
 
 // Images have an axis of channels.
 static bool give_by_channel(struct conversion *c, uint32_t input, uint32_t numbers, bool are_factors)
 {
-    struct channel_numbers n = {0};
-    return type_of(c, input_of(c, input))->rank > 2 &&
-           read_numbers(c, input, numbers, 1, &n.count, are_factors ? &n.factors : &n.offsets) &&
-           give_normalized(c, input, &n);
+    struct reals n;
+    return type_of(c, input_of(c, input))->rank > 2 && read_numbers(c, input, numbers, 1, &n) &&
+           give_normalized(
+               c, input,
+               &(struct channel_numbers){n.count, are_factors ? n.items : NULL, are_factors ? NULL : n.items});
 }
 
 bool give_shifted(struct conversion *c, uint32_t input, uint32_t offsets)
@@ -345,10 +328,11 @@ bool give_shifted(struct conversion *c, uint32_t input, uint32_t offsets)
 
 bool give_scaled(struct conversion *c, uint32_t input, uint32_t factors)
 {
-    struct channel_numbers n = {0};
+    struct reals n;
     struct moved_linear m;
     int last = type_of(c, input_of(c, input))->rank - 1;
     return give_by_channel(c, input, factors, true) ||
-           (read_numbers(c, input, factors, last, &n.count, &n.factors) &&
-            find_moved(c, input, (struct channels){last, 1, n.count}, &m) && give_with_numbers(c, &m, &n));
+           (read_numbers(c, input, factors, last, &n) &&
+            find_moved(c, input, (struct channels){last, 1, n.count}, &m) &&
+            give_with_numbers(c, &m, &(struct channel_numbers){n.count, n.items, NULL}));
 }

@@ -184,8 +184,8 @@ static bool name_symbols(struct imported_model *ret_named, struct onnx_file *fil
     return is_bound;
 }
 
-static bool import_with_symbols(struct imported_model *m, struct onnx_file *file,
-                                  const struct import_options *options, struct error *error)
+static bool import_with_symbols(struct imported_model *m, struct onnx_file *file, const struct import_options *options,
+                                struct error *error)
 {
     struct imported_model named FREED_BY(imported_model_free) = {0};
     bool has_symbols;

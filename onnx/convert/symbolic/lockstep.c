@@ -318,22 +318,11 @@ static bool is_same_everywhere(struct lockstep *l)
 
 // --- what an opaque node makes ---------------------------------------------------------------------------------------
 
-// Places that a Slice is told, which steps by ones, at each binding.
-struct cuts {
-    const int64_t *starts[N_PROBES], *ends[N_PROBES], *axes[N_PROBES];
-    uint32_t n;
-};
-
-static bool read_cuts_at(struct conversion *c, int k, struct cuts *ret)
+// Places that a Slice is told, which steps by ones.
+static bool read_cuts_by_ones(struct conversion *c, struct slice_lists *ret)
 {
-    const int64_t *steps;
-    uint32_t n_ends, n_axes, n_steps;
-    if (!has_known_inputs(c, 1) || !list_of(c, "starts", 1, &ret->starts[k], &ret->n) ||
-        !list_of(c, "ends", 2, &ret->ends[k], &n_ends) || !list_of(c, "axes", 3, &ret->axes[k], &n_axes) ||
-        !list_of(c, "steps", 4, &steps, &n_steps))
-        return false;
-    bool has_steps = steps && ANY(uint32_t, i, n_steps, steps[i] != 1);
-    return !has_steps && ret->starts[k] && n_ends == ret->n && (!ret->axes[k] || n_axes == ret->n);
+    return has_known_inputs(c, 1) && read_slice_lists(c, ret) &&
+           ALL(uint32_t, i, ret->steps.count, ret->steps.items[i] == 1);
 }
 
 // Entries that are left out at one end of an axis. False: an axis of any size may have fewer at some size.
@@ -348,14 +337,14 @@ static bool are_left_out(struct lockstep *l, bool is_table, int64_t entries, int
 // Entries beyond an axis are cut off silently. An axis of any size is cut within it at all sizes. A table, an axis of
 // one size, that is told sizes is taken to be as long as they say: where it is shorter, the model has no result, which
 // lockstep_check.c looks for.
-static bool note_cut(struct lockstep *l, const struct cuts *cuts, uint32_t i)
+static bool note_cut(struct lockstep *l, const struct slice_lists *cuts, uint32_t i)
 {
     int64_t before[N_PROBES], behind[N_PROBES];
     int axis = 0;
     for (int k = 0; k < N_PROBES; k++) {
         const struct type *x = type_of(&l->c[k], l->c[k].inputs[0]);
-        int64_t start = cuts->starts[k][i], end = cuts->ends[k][i];
-        if (!normalize_axis(&l->c[k], cuts->axes[k] ? cuts->axes[k][i] : i, x->rank, &axis))
+        int64_t start = cuts[k].starts.items[i], end = cuts[k].ends.items[i];
+        if (!normalize_axis(&l->c[k], cuts[k].axes.items ? cuts[k].axes.items[i] : i, x->rank, &axis))
             return false;
         before[k] = start < 0 ? start + x->dim[axis] : start;
         behind[k] = end >= LONGEST_AXIS ? 0 : end < 0 ? -end : x->dim[axis] - end;
@@ -371,14 +360,14 @@ static bool note_cut(struct lockstep *l, const struct cuts *cuts, uint32_t i)
 
 static void note_types_of_cut(struct lockstep *l)
 {
-    struct cuts cuts;
+    struct slice_lists cuts[N_PROBES];
     for (int k = 0; k < N_PROBES; k++) {
-        if (!read_cuts_at(&l->c[k], k, &cuts))
+        if (!read_cuts_by_ones(&l->c[k], &cuts[k]))
             return;
         const struct type *x = type_of(&l->c[k], l->c[k].inputs[0]);
         l->types[k][0] = type_make(x->dtype, x->rank, x->dim);
     }
-    l->is_typed = ALL(uint32_t, i, cuts.n, note_cut(l, &cuts, i));
+    l->is_typed = ALL(uint32_t, i, cuts[0].starts.count, note_cut(l, cuts, i));
 }
 
 static void note_types(struct lockstep *l)
@@ -511,19 +500,18 @@ static bool pads_to_same(const struct conversion *c)
 // each stride that begins in the image.
 static void derive_same_sizes(struct lockstep *l)
 {
-    uint32_t n_strides;
-    const int64_t *strides = ints_attribute(&l->c[0], "strides", &n_strides);
+    struct integers strides = ints_attribute(&l->c[0], "strides");
     if (!l->is_typed || !pads_to_same(&l->c[0]))
         return;
-    for (uint32_t i = 0; i < n_strides; i++) {
+    for (uint32_t i = 0; i < strides.count; i++) {
         int64_t at[N_PROBES];
         for (int k = 0; k < N_PROBES; k++) {
             const struct type *image = graph_type(graph_of(l, k), l->c[k].inputs[0]);
-            if (image->rank != 2 + (int)n_strides || strides[i] < 1)
+            if (image->rank != 2 + (int)strides.count || strides.items[i] < 1)
                 return;
             at[k] = image->dim[2 + i];
         }
-        sizes_add_quotient(l->sizes, at, strides[i] - 1, strides[i]);
+        sizes_add_quotient(l->sizes, at, strides.items[i] - 1, strides.items[i]);
     }
 }
 
