@@ -184,8 +184,7 @@ bool bind_shapes(struct importer *im, struct type *ret_types)
             return false;
     }
     for (size_t i = 0; im->part.named && i < im->part.named->symbols.list.count; i++)
-        learn_symbol(im, im->part.named->symbols.list.items[i].name,
-                     im->part.named->symbols.sizes.probes[im->part.probe][i]);
+        learn_symbol(im, im->part.named->symbols.list.items[i].name, im->part.binding[i]);
     fill_in_symbols(im, ret_types);
     return limit_types(im, ret_types);
 }

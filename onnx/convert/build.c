@@ -152,12 +152,11 @@ tensor_id cast_to(struct conversion *c, tensor_id x, enum dtype dtype)
 
 tensor_id binary(struct conversion *c, enum operator_id op, tensor_id x, tensor_id y)
 {
-    int rank;
-    int64_t dim[MAX_RANK];
-    if (x == NO_TENSOR || y == NO_TENSOR || !common_shape(c, type_of(c, x), type_of(c, y), &rank, dim))
+    struct type z;
+    if (x == NO_TENSOR || y == NO_TENSOR || !common_shape(c, type_of(c, x), type_of(c, y), &z))
         return NO_TENSOR;
-    y = broadcast_to(c, y, rank, dim);
-    return apply(c, op, INPUTS(broadcast_to(c, x, rank, dim), y), NULL);
+    y = broadcast_to(c, y, z.rank, z.dim);
+    return apply(c, op, INPUTS(broadcast_to(c, x, z.rank, z.dim), y), NULL);
 }
 
 tensor_id clip_between(struct conversion *c, tensor_id x, double low, double high)
@@ -199,21 +198,17 @@ tensor_id matmul(struct conversion *c, tensor_id x, tensor_id y)
 // Leading axes of both are made equal; a right side that is one matrix for all stays one.
 static bool align_batches(struct conversion *c, tensor_id *x, tensor_id *y)
 {
-    struct type tx = *type_of(c, *x), ty = *type_of(c, *y), bx = tx, by = ty;
-    int rank;
-    int64_t dim[MAX_RANK + 2];
+    struct type tx = *type_of(c, *x), ty = *type_of(c, *y), z;
     if (ty.rank == 2)
         return true;
-    bx.rank -= 2;
-    by.rank -= 2;
-    if (!common_shape(c, &bx, &by, &rank, dim) || rank + 2 > MAX_RANK)
+    tx.rank -= 2;
+    ty.rank -= 2;
+    if (!common_shape(c, &tx, &ty, &z) || z.rank + 2 > MAX_RANK)
         return cannot(c, "its batches cannot be broadcast to one");
-    dim[rank] = tx.dim[tx.rank - 2];
-    dim[rank + 1] = tx.dim[tx.rank - 1];
-    *x = broadcast_to(c, *x, rank + 2, dim);
-    dim[rank] = ty.dim[ty.rank - 2];
-    dim[rank + 1] = ty.dim[ty.rank - 1];
-    *y = broadcast_to(c, *y, rank + 2, dim);
+    memcpy(&z.dim[z.rank], &tx.dim[tx.rank], 2 * sizeof *z.dim);
+    *x = broadcast_to(c, *x, z.rank + 2, z.dim);
+    memcpy(&z.dim[z.rank], &ty.dim[ty.rank], 2 * sizeof *z.dim);
+    *y = broadcast_to(c, *y, z.rank + 2, z.dim);
     return *x != NO_TENSOR && *y != NO_TENSOR;
 }
 

@@ -9,8 +9,8 @@
 
 struct importer;
 
-// An earlier node, which nothing else reads, that would make a node's outputs of these inputs, of which there is one more
-// than it has, or NO_TENSOR for it: export writes that node, with them. They live as long as the model.
+// An earlier node, which nothing else reads, that would make a node's outputs of these inputs, of which there is one
+// more than it has, or NO_TENSOR for it: export writes that node, with them. They live as long as the model.
 struct origin_node {
     uint32_t node;
     const tensor_id *inputs;   // NULL: there is none

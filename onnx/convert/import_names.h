@@ -3,7 +3,7 @@
 #include "onnx/convert/importer.h"
 
 typedef VEC(const struct onnx_string *) name_list;
-// Adds the names that nodes inside of a message read, and then those that graphs inside of it give. An empty one is none.
+// Adds the names that nodes inside of a message read, and then those that graphs inside of it give, but no empty ones.
 void names_add_read(const struct onnx_descriptor *d, const void *message, name_list *names);
 struct named_value *name_find(const struct importer *im, const struct onnx_string *name);   // NULL: unknown
 struct named_value *name_enter(struct importer *im, const struct onnx_string *name);        // finds or adds

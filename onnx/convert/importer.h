@@ -27,8 +27,8 @@ struct import_folding {
 // A part of a model with symbols, which is imported at several bindings in lockstep (lockstep.h).
 struct lockstep_part {
     const struct importer *peers;         // all of them, N_PROBES, this one among them; NULL: none
-    const struct imported_model *named;   // that has the symbols and their sizes; NULL: symbols stay unbound
-    int probe;                            // whose sizes they have
+    const struct imported_model *named;   // that has the symbols; NULL: they stay unbound
+    const int64_t *binding;               // their sizes
     const bool *is_exact;                 // nodes that are kept for exact_places.h; NULL: none are
 };
 struct importer {

@@ -235,22 +235,21 @@ bool list_of(struct conversion *c, const char *attribute, uint32_t input, struct
            constant_ints(c, input_of(c, input), MAX_OUTPUTS, ret_list);
 }
 
-bool read_slice_lists(struct conversion *c, struct slice_lists *ret_cuts)
+bool read_slice_lists(struct conversion *c, struct slice_lists *ret_lists)
 {
-    struct slice_lists cuts;
-    if (!list_of(c, "starts", 1, &cuts.starts) || !list_of(c, "ends", 2, &cuts.ends) ||
-        !list_of(c, "axes", 3, &cuts.axes) || !list_of(c, "steps", 4, &cuts.steps))
+    struct slice_lists l;
+    if (!list_of(c, "starts", 1, &l.starts) || !list_of(c, "ends", 2, &l.ends) || !list_of(c, "axes", 3, &l.axes) ||
+        !list_of(c, "steps", 4, &l.steps))
         return false;
-    uint32_t n = cuts.starts.count;
-    *ret_cuts = cuts;
-    return (cuts.starts.items && cuts.ends.count == n && (!cuts.axes.items || cuts.axes.count == n) &&
-            (!cuts.steps.items || cuts.steps.count == n)) ||
+    *ret_lists = l;
+    return (l.starts.items && l.ends.count == l.starts.count && (!l.axes.items || l.axes.count == l.starts.count) &&
+            (!l.steps.items || l.steps.count == l.starts.count)) ||
            cannot(c, "its lists differ in length");
 }
 
 // ---- shapes ----
 
-bool common_shape(struct conversion *c, const struct type *a, const struct type *b, int *ret_rank, int64_t *ret_dim)
+bool common_shape(struct conversion *c, const struct type *a, const struct type *b, struct type *ret_shape)
 {
     int rank = a->rank > b->rank ? a->rank : b->rank;
     int64_t dim[MAX_RANK];   // the result may be one of the two
@@ -262,9 +261,7 @@ bool common_shape(struct conversion *c, const struct type *a, const struct type 
             return cannot(c, "the shapes cannot be broadcast to one");
         dim[i] = x == 1 ? y : x;
     }
-    for (int i = 0; i < rank; i++)
-        ret_dim[i] = dim[i];
-    *ret_rank = rank;
+    *ret_shape = type_make(a->dtype, rank, dim);
     return true;
 }
 

@@ -43,15 +43,15 @@ bool constant_real(struct conversion *c, tensor_id tensor, double *ret_number);
 bool is_filled_with(struct conversion *c, tensor_id tensor, double value);   // a constant: all entries are this number
 // A list that older operator sets have as an attribute and newer ones as a constant input.
 bool list_of(struct conversion *c, const char *attribute, uint32_t input, struct integers *ret_list);
-// Those of a Slice: as many ends as starts, and axes and steps, if there are any.
+// Lists of a Slice: as many ends as starts, and axes and steps, if there are any.
 struct slice_lists {
     struct integers starts, ends, axes, steps;
 };
-bool read_slice_lists(struct conversion *c, struct slice_lists *ret_cuts);
+bool read_slice_lists(struct conversion *c, struct slice_lists *ret_lists);
 bool is_weight(const struct conversion *c, tensor_id tensor);
 bool is_constant(struct conversion *c, tensor_id tensor);   // depends on weights only
 // Numpy's common shape of two tensors; false (cannot) when there is none.
-bool common_shape(struct conversion *c, const struct type *a, const struct type *b, int *ret_rank, int64_t *ret_dim);
+bool common_shape(struct conversion *c, const struct type *a, const struct type *b, struct type *ret_shape);
 int64_t entries_between(const struct type *t, int from, int to);                    // axes: the product of their sizes
 bool normalize_axis(struct conversion *c, int64_t axis, int rank, int *ret_axis);   // from -rank .. rank - 1
 bool set_of_axes(struct conversion *c, struct integers axes, int rank, uint32_t *ret_set);   // a bit each

@@ -206,7 +206,7 @@ static void name_unused_output(struct exporter *x, struct onnx_string *s)
         set_name(s, fresh_name(x, "unused"));
 }
 
-// Those of the graph's node are the copy's from `first` on.
+// The outputs of the graph's node are the copy's from `first` on.
 static void name_outputs(struct exporter *x, struct onnx_node *copy, const struct node *node, uint32_t first)
 {
     for (uint32_t i = 0; i < copy->outputs.count; i++) {

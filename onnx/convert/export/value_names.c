@@ -24,7 +24,7 @@ static void collect_strings(struct exporter *x, const struct onnx_strings *strin
         name_set_add(&x->names.original, strings->items[i].text);
 }
 
-// Of all messages of one type, whose name stands at this offset.
+// Names of all messages of one type, at this offset in each.
 static void collect_names(struct exporter *x, const struct onnx_descriptor *type, size_t offset)
 {
     LOCAL_LIST(message_list, messages);

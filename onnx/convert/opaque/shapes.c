@@ -1,11 +1,14 @@
-// Results that have a shape of the inputs (the first one's, a common one, or one that is said by sizes of several), and
-// those whose sizes are constants or attributes: what is cut, padded, resized, gathered, transformed, or made of nothing.
+// Results that have a shape of the inputs: the first one's, a common one, or one that is said by sizes of several. Then
+// those whose sizes are constants or attributes: what is cut, padded, resized, gathered, transformed, or made of
+// nothing.
 #include "core/numbers/integers.h"
 #include "onnx/convert/opaque/opaque_types.h"
 
+// The element type may be an attribute.
 static void as_first(struct conversion *c, const struct type *x, struct type *types)
 {
-    set_type(c, types, 0, without_splits(x));
+    int64_t code = int_attribute(c, "dtype", int_attribute(c, "to", dtype_to_onnx(x->dtype)));
+    set_type(c, types, 0, type_make(dtype_from_onnx(code), x->rank, x->dim));
 }
 
 static void as_first_of_bool(struct conversion *c, const struct type *x, struct type *types)
@@ -13,24 +16,12 @@ static void as_first_of_bool(struct conversion *c, const struct type *x, struct 
     set_type(c, types, 0, type_make(DTYPE_BOOL, x->rank, x->dim));
 }
 
-// The element type may be an attribute.
-static void as_first_with_dtype(struct conversion *c, const struct type *x, struct type *types)
-{
-    enum dtype dtype = has_attribute(c, "dtype") ? dtype_from_onnx(int_attribute(c, "dtype", 0)) : x->dtype;
-    set_type(c, types, 0, type_make(dtype, x->rank, x->dim));
-}
-
-static void cast(struct conversion *c, const struct type *x, struct type *types)
-{
-    set_type(c, types, 0, type_make(dtype_from_onnx(int_attribute(c, "to", 0)), x->rank, x->dim));
-}
-
 static void set_common_shape(struct conversion *c, const struct type *x, struct type *types, uint32_t second)
 {
     const struct type *y = known_input(c, second);
-    struct type z = {0};
-    if (y && common_shape(c, x, y, &z.rank, z.dim))
-        set_type(c, types, 0, type_make(x->dtype, z.rank, z.dim));
+    struct type z;
+    if (y && common_shape(c, x, y, &z))
+        set_type(c, types, 0, z);
 }
 
 static void broadcast(struct conversion *c, const struct type *x, struct type *types)
@@ -142,7 +133,7 @@ static void grid_sample(struct conversion *c, const struct type *x, struct type 
     set_type(c, types, 0, z);
 }
 
-// --- sizes that are constants or attributes ---
+// --- sizes that are constants or attributes --------------------------------------------------------------------------
 
 static void top_k(struct conversion *c, const struct type *x, struct type *types)
 {
@@ -286,10 +277,9 @@ static void fourier_of_frames(struct conversion *c, const struct type *x, struct
 const struct typing typings_of_shapes[] = {
     {"Attention", attention},
     {"BitShift BitwiseAnd BitwiseOr BitwiseXor Mod StringConcat", broadcast},
-    {"Bernoulli EyeLike RandomNormalLike RandomUniformLike", as_first_with_dtype},
-    {"Cast", cast},
-    {"Clip CumProd Dropout Hardmax LpNormalization MeanVarianceNormalization ReverseSequence RotaryEmbedding Scatter "
-     "ScatterElements ScatterND Shrink SimplifiedLayerNormalization TensorScatter Trilu",
+    {"Bernoulli Cast Clip CumProd Dropout EyeLike Hardmax LpNormalization MeanVarianceNormalization RandomNormalLike "
+     "RandomUniformLike ReverseSequence RotaryEmbedding Scatter ScatterElements ScatterND Shrink "
+     "SimplifiedLayerNormalization TensorScatter Trilu",
      as_first},
     {"DFT", fourier},
     {"DeformConv", deform_conv},

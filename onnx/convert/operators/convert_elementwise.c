@@ -65,9 +65,9 @@ bool convert_bitwise_not(struct conversion *c)
 static bool is_neutral(struct conversion *c, uint32_t input, double value)
 {
     const struct type *x = type_of(c, input_of(c, 1 - input));
-    struct type z = {0};
-    return is_filled_with(c, input_of(c, input), value) &&
-           common_shape(c, x, type_of(c, input_of(c, input)), &z.rank, z.dim) && type_equal_shape(x, &z);
+    struct type z;
+    return is_filled_with(c, input_of(c, input), value) && common_shape(c, x, type_of(c, input_of(c, input)), &z) &&
+           type_equal_shape(x, &z);
 }
 
 // The input that the result is, or NO_TENSOR: x + 0, 0 + x and x - 0; x * 1, 1 * x and x / 1.
@@ -117,12 +117,11 @@ static bool is_single(const struct conversion *c, tensor_id x)
 // x times a number: the number stands as a tensor of rank 0, so that rules see one form of scaling.
 static tensor_id scale_by_weight(struct conversion *c, tensor_id x, tensor_id number)
 {
-    int rank;
-    int64_t dim[MAX_RANK];
-    if (!common_shape(c, type_of(c, x), type_of(c, number), &rank, dim))
+    struct type z;
+    if (!common_shape(c, type_of(c, x), type_of(c, number), &z))
         return NO_TENSOR;
-    number = broadcast_to(c, reshape_to(c, number, 0, NULL), rank, dim);
-    return binary(c, OP_EWMUL, reshape_to(c, x, rank, dim), number);
+    number = broadcast_to(c, reshape_to(c, number, 0, NULL), z.rank, z.dim);
+    return binary(c, OP_EWMUL, reshape_to(c, x, z.rank, z.dim), number);
 }
 
 bool convert_multiply(struct conversion *c)
@@ -266,7 +265,7 @@ bool convert_where(struct conversion *c)
 {
     struct type common = {0};
     tensor_id inputs[3];
-    if (ANY(uint32_t, i, 3, !common_shape(c, &common, type_of(c, input_of(c, i)), &common.rank, common.dim)))
+    if (ANY(uint32_t, i, 3, !common_shape(c, &common, type_of(c, input_of(c, i)), &common)))
         return false;
     for (uint32_t i = 0; i < 3; i++)
         inputs[i] = broadcast_to(c, input_of(c, i), common.rank, common.dim);

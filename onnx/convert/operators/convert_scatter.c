@@ -1,6 +1,6 @@
-// ScatterND and GatherND: entries, or runs of trailing ones, at places that a tensor of constant indices names. The graph
-// has no operator for them. What is scattered into constants is computed, as a copy of bytes; what is gathered is a
-// `gather` on the axis that the chosen axes become.
+// ScatterND and GatherND: entries, or runs of trailing ones, at places that a tensor of constant indices names. The
+// graph has no operator for them. What is scattered into constants is computed, as a copy of bytes; what is gathered is
+// a `gather` on the axis that the chosen axes become.
 #include "expressions/elements.h"
 #include "onnx/convert/bind_shapes.h"
 #include "onnx/convert/fold_constants.h"

@@ -147,7 +147,7 @@ bool convert_expand(struct conversion *c)
     if (ANY(uint32_t, i, sizes.count, sizes.items[i] < 0 || sizes.items[i] > MAX_ELEMENTS))
         return cannot(c, "it has an impossible dimension");
     struct type wanted = type_make(DTYPE_F32, (int)sizes.count, sizes.items);
-    return common_shape(c, type_of(c, input_of(c, 0)), &wanted, &wanted.rank, wanted.dim) &&
+    return common_shape(c, type_of(c, input_of(c, 0)), &wanted, &wanted) &&
            give(c, 0, broadcast_to(c, input_of(c, 0), wanted.rank, wanted.dim));
 }
 

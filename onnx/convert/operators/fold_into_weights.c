@@ -209,7 +209,7 @@ static bool give_with_numbers(struct conversion *c, const struct moved_linear *m
     return give(c, 0, moved_again(c, m, z));
 }
 
-// --- numbers of a normalization ---------------------------------------------------------------------------------------
+// --- numbers of a normalization --------------------------------------------------------------------------------------
 
 bool read_normalization(struct conversion *c, const tensor_id *statistics, double epsilon, struct channel_numbers *ret)
 {

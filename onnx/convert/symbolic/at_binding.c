@@ -3,18 +3,15 @@
 
 #include "onnx/convert/import/import_nodes.h"
 
-#include <string.h>
-
 bool at_binding_import(struct at_binding *b, const struct imported_model *named, struct onnx_file *file,
                        const struct import_options *options, const int64_t *binding)
 {
     b->error = (struct error){0};
-    b->named = *named;
-    memcpy(b->named.symbols.sizes.probes[0], binding, named->symbols.list.count * sizeof *binding);
     b->options = *options;
     b->options.is_trial = true;
     importer_init(&b->im, &b->model, file, &b->options, &b->error);
-    b->im.part.named = named->symbols.list.count > 0 ? &b->named : NULL;
+    b->im.part.named = named->symbols.list.count > 0 ? named : NULL;
+    b->im.part.binding = binding;
     return import_graph(&b->im);
 }
 

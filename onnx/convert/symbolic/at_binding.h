@@ -5,7 +5,7 @@
 
 struct at_binding {
     struct importer im;
-    struct imported_model model, named;
+    struct imported_model model;
     struct import_options options;
     struct error error;
 };

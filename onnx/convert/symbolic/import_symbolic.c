@@ -97,7 +97,7 @@ static bool import_at(struct imported_model *ret_model, struct attempt *a)
         importer_init(&l.importers[k], l.models[k], a->file, a->options, &ignored);
         l.importers[k].part.peers = l.importers;
         l.importers[k].part.named = ret_model;
-        l.importers[k].part.probe = k;
+        l.importers[k].part.binding = ret_model->symbols.sizes.probes[k];
     }
     for (size_t i = 0; i < a->named->symbols.list.count; i++) {
         struct imported_symbol symbol = a->named->symbols.list.items[i];

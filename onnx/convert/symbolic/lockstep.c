@@ -404,7 +404,7 @@ static void note_values(struct lockstep *l)
             return;
     }
     for (int k = 0; k < N_PROBES; k++)
-        l->values[k][0] = weight_elements(l->models[k], weight_of(l->models[k], l->c[k].outputs[0]));
+        l->values[k] = weight_elements(l->models[k], weight_of(l->models[k], l->c[k].outputs[0]));
 }
 
 static bool is_known_to_vary(const struct lockstep *l, uint32_t input)
@@ -524,7 +524,7 @@ static uint32_t find_equal_everywhere(struct lockstep *l)
 
 static void keep_opaque(struct lockstep *l, uint32_t index)
 {
-    bool is_known = l->values[0][0] != NULL;
+    bool is_known = l->values[0] != NULL;
     for (int k = 0; k < N_PROBES; k++) {
         struct conversion last = l->c[k];
         l->c[k] = import_begin_node(&l->importers[k], index);
@@ -555,11 +555,11 @@ static void keep_opaque(struct lockstep *l, uint32_t index)
 static void remember_values(struct lockstep *l)
 {
     tensor_id t = l->c[0].outputs[0];
-    for (int k = 0; k < N_PROBES && l->values[0][0]; k++) {
+    for (int k = 0; k < N_PROBES && l->values[0]; k++) {
         struct importer *im = &l->importers[k];
         while (im->known.count <= t)
             vec_push(&im->known, NULL);
-        im->known.items[t] = l->values[k][0];
+        im->known.items[t] = l->values[k];
     }
 }
 
@@ -574,8 +574,7 @@ static void begin_node(struct lockstep *l, uint32_t index)
     for (int k = 0; k < N_PROBES; k++) {
         l->c[k] = (struct conversion){0};
         l->types[k] = arena_array(&l->importers[k].scratch, struct type, n + 1);
-        l->values[k] = arena_array(&l->importers[k].scratch, const void *, n + 1);
-        memset(l->values[k], 0, (n + 1) * sizeof *l->values[k]);
+        l->values[k] = NULL;
     }
 }
 
@@ -600,7 +599,7 @@ static void import_node_everywhere(struct lockstep *l, uint32_t index)
         if (!is_converted && !is_slice(l) && how == WITH_VALUES && l->n_values > 0)
             note_inferred_types(l);
         take_back_all(l);
-        if (l->values[0][0] || (how == WITHOUT_FOLDING && !reads_values(l)))
+        if (l->values[0] || (how == WITHOUT_FOLDING && !reads_values(l)))
             break;
     }
     if (!is_done)

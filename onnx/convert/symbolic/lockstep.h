@@ -15,8 +15,8 @@ struct lockstep {
     uint32_t n_values;   // weights that stand for known values, the first ones that were added
     bool is_typed;       // what an attempt made of the node's outputs says their types
     struct type *types[N_PROBES];
-    const void **values[N_PROBES];   // of the node's outputs, where an attempt made them known; NULL: it did not
-    const bool *is_denied;           // by node: it is kept, and nothing is known of what it makes
+    const void *values[N_PROBES];   // of the node's only output, where an attempt made it known; NULL: it did not
+    const bool *is_denied;          // by node: it is kept, and nothing is known of what it makes
 };
 
 static inline const struct graph *graph_of(const struct lockstep *l, int k)

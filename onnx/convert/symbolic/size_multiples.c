@@ -19,20 +19,20 @@ static const int64_t larger_sizes[] = {5 * MOST_UNIT, 1600 * MOST_UNIT};
 struct unit_search {
     struct onnx_file *file;
     const struct import_options *options;
-    struct imported_model named;   // its first probe is the binding
+    const struct imported_model *named;
+    int64_t binding[MAX_SYMBOLS];
 };
 
 static enum outcome try_binding(const struct unit_search *s)
 {
-    return at_binding_try(&s->named, s->file, s->options, s->named.symbols.sizes.probes[0]);
+    return at_binding_try(s->named, s->file, s->options, s->binding);
 }
 
 // All others are multiples of whatever is tried.
 static enum outcome try_size(struct unit_search *s, size_t symbol, int64_t size)
 {
-    int64_t *binding = s->named.symbols.sizes.probes[0];
-    for (size_t i = 0; i < s->named.symbols.list.count; i++)
-        binding[i] = i == symbol ? size : MOST_UNIT * (int64_t)(i + 2);
+    for (size_t i = 0; i < s->named->symbols.list.count; i++)
+        s->binding[i] = i == symbol ? size : MOST_UNIT * (int64_t)(i + 2);
     return try_binding(s);
 }
 
@@ -52,12 +52,11 @@ static bool fails_between(struct unit_search *s, size_t symbol, int64_t unit)
 static bool fails_at_mixtures(struct unit_search *s, const int64_t *units)
 {
     struct random random = random_seed(1);
-    int64_t *binding = s->named.symbols.sizes.probes[0];
     for (int n = 0; n < N_MIXTURES; n++) {
         bool are_multiples = true;
-        for (size_t i = 0; i < s->named.symbols.list.count; i++) {
-            binding[i] = 1 + (int64_t)random_below(&random, MOST_MIXED);
-            are_multiples &= binding[i] % units[i] == 0;
+        for (size_t i = 0; i < s->named->symbols.list.count; i++) {
+            s->binding[i] = 1 + (int64_t)random_below(&random, MOST_MIXED);
+            are_multiples &= s->binding[i] % units[i] == 0;
         }
         if (!are_multiples && try_binding(s) != FAILS)
             return false;
@@ -76,10 +75,10 @@ static int64_t unit_of(struct unit_search *s, size_t symbol)
 void find_units(const struct imported_model *named, struct onnx_file *file, const struct import_options *options,
                 int64_t *ret_units)
 {
-    struct unit_search s = {.file = file, .options = options, .named = *named};
+    struct unit_search s = {.file = file, .options = options, .named = named};
     for (size_t i = 0; i < named->symbols.list.count; i++) {
         ret_units[i] = 1;
-        s.named.symbols.sizes.probes[0][i] = ODD_SIZE + 2 * (int64_t)i;
+        s.binding[i] = ODD_SIZE + 2 * (int64_t)i;
     }
     if (try_binding(&s) != FAILS || try_size(&s, SIZE_MAX, 0) != RUNS)
         return;
