@@ -140,6 +140,8 @@ tensor_id reshape_to(struct conversion *c, tensor_id x, int rank, const int64_t 
 
 tensor_id transpose_by(struct conversion *c, tensor_id x, const int64_t *perm)
 {
+    if (ALL(int, i, type_of(c, x)->rank, perm[i] == i))
+        return x;
     return apply(c, OP_TRANSPOSE, INPUTS(x), WITH(list("perm", type_of(c, x)->rank, perm)));
 }
 

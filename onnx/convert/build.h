@@ -36,7 +36,7 @@ tensor_id unary(struct conversion *c, enum operator_id op, tensor_id x);
 tensor_id binary(struct conversion *c, enum operator_id op, tensor_id x, tensor_id y);   // broadcast to one shape
 tensor_id broadcast_to(struct conversion *c, tensor_id x, int rank, const int64_t *dim);
 tensor_id reshape_to(struct conversion *c, tensor_id x, int rank, const int64_t *dim);   // x itself if it has the shape
-tensor_id transpose_by(struct conversion *c, tensor_id x, const int64_t *perm);
+tensor_id transpose_by(struct conversion *c, tensor_id x, const int64_t *perm);          // x itself if nothing is moved
 tensor_id cast_to(struct conversion *c, tensor_id x, enum dtype dtype);
 tensor_id scalar_constant(struct conversion *c, enum dtype dtype, double value);   // a weight of rank 0
 tensor_id constant_like(struct conversion *c, tensor_id like, double value);       // broadcast to its shape

@@ -1,38 +1,22 @@
 // Names of ONNX values: who they are, how often they are used, and which of them subgraphs reach out for.
 #include "onnx/convert/import_names.h"
 
-#include "core/memory/hash.h"
-#include "core/memory/key_set.h"
 #include "onnx/format/visit.h"
 
 #include <string.h>
 
-static bool is_named(const void *owner, uint32_t id, const void *key)
-{
-    return onnx_string_equal(((const struct importer *)owner)->values.items[id].name, key);
-}
-
-static uint64_t hash_of(const struct onnx_string *name)
-{
-    return hash_bytes(name->text, name->size, 0);
-}
-
 struct named_value *name_find(const struct importer *im, const struct onnx_string *name)
 {
-    if (name->size == 0)
-        return NULL;
-    uint32_t id = table_find(&im->by_name, hash_of(name), is_named, im, name);
-    return id == TABLE_NONE ? NULL : &im->values.items[id];
+    uint32_t id = name->size == 0 ? KEY_NONE : key_set_find(&im->names, name->text, name->size);
+    return id == KEY_NONE ? NULL : &im->values.items[id];
 }
 
 struct named_value *name_enter(struct importer *im, const struct onnx_string *name)
 {
-    struct named_value *found = name_find(im, name);
-    if (found)
-        return found;
-    table_insert(&im->by_name, hash_of(name), (uint32_t)im->values.count);
-    vec_push(&im->values, ((struct named_value){.name = name, .tensor = NO_TENSOR}));
-    return &vec_last(&im->values);
+    uint32_t id = key_set_add(&im->names, NULL, name->text, name->size);
+    if (id == im->values.count)
+        vec_push(&im->values, ((struct named_value){.name = name, .tensor = NO_TENSOR}));
+    return &im->values.items[id];
 }
 
 // ---- the names in a message ----
@@ -148,7 +132,7 @@ void names_count_uses(struct importer *im, const bool *is_live)
 void names_free(struct importer *im)
 {
     vec_free(&im->values);
-    table_free(&im->by_name);
+    key_set_free(&im->names);
 }
 
 // ---- captured names ----

@@ -1,5 +1,6 @@
 // The importer's state. Private to onnx.
 #pragma once
+#include "core/memory/key_set.h"
 #include "onnx/convert/conversion.h"
 
 #define LONGEST_AXIS 1000000000   // for the end of any axis exporters write this, INT32_MAX or INT64_MAX
@@ -39,8 +40,8 @@ struct importer {
     void (*import_subgraph)(struct importer *im);
     const struct import_options *options;
     struct error *error;
-    VEC(struct named_value) values;
-    struct table by_name;
+    struct key_set names;
+    VEC(struct named_value) values;     // by the number of the name
     VEC(struct bound_symbol) symbols;   // symbolic dimensions that are known
     struct import_folding folding;
     struct table kept;      // nodes that are kept and understood, by what they do: indices of opaques

@@ -19,20 +19,9 @@ struct checker {
 
 // ---- scopes ----
 
-// The place of the name in `names`, KEY_NONE when it is not in this scope.
-static uint32_t find_name(const struct scope *s, const struct onnx_string *name)
-{
-    return key_set_find(&s->names, name->text, name->size);
-}
-
-static bool is_in_scope(const struct scope *s, const struct onnx_string *name)
-{
-    return find_name(s, name) != KEY_NONE;
-}
-
 static bool is_visible(const struct scope *s, const struct onnx_string *name)
 {
-    while (s && !is_in_scope(s, name))
+    while (s && key_set_find(&s->names, name->text, name->size) == KEY_NONE)
         s = s->outer;
     return s != NULL;
 }
@@ -200,15 +189,14 @@ static bool check_function(struct checker *c, const struct onnx_function *f)
 // A domain may be named twice, but with one version.
 static bool check_opsets(struct checker *c, const struct onnx_model *model)
 {
-    struct scope domains FREED_BY(leave_scope) = {0};
+    struct key_set domains FREED_BY(key_set_free) = {0};
     LOCAL_VEC(int64_t, versions);
     for (size_t i = 0; i < model->opsets.count; i++) {
         const struct onnx_opset *o = model->opsets.items[i];
-        uint32_t id = find_name(&domains, &o->domain);
-        if (id == TABLE_NONE) {
-            enter_name(&domains, &o->domain);
+        uint32_t id = key_set_add(&domains, NULL, o->domain.text, o->domain.size);
+        if (id == versions.count)
             vec_push(&versions, o->version);
-        } else if (versions.items[id] != o->version)
+        else if (versions.items[id] != o->version)
             return error_set(c->error, c->file, 0, 0, "two versions of the operator set \"%s\" are imported",
                              o->domain.text ? o->domain.text : "");
     }

@@ -191,12 +191,9 @@ static const char *without_spaces(struct conversion *c, const struct onnx_bytes 
 static tensor_id arranged(struct einsum *e, const struct term *t, const struct labels *order)
 {
     int64_t perm[MAX_RANK];
-    bool is_identity = true;
-    for (int i = 0; i < order->n; i++) {
+    for (int i = 0; i < order->n; i++)
         perm[i] = place_of(&t->axes, order->at[i]);
-        is_identity &= perm[i] == i;
-    }
-    return is_identity ? t->x : transpose_by(e->c, t->x, perm);
+    return transpose_by(e->c, t->x, perm);
 }
 
 // An axis of size 1 that is longer elsewhere is a factor for all its places.

@@ -218,10 +218,8 @@ static tensor_id interpolate(struct conversion *c, tensor_id x, int axis, const 
         perm[i] = i;
     perm[axis] = type.rank - 1;
     perm[type.rank - 1] = axis;
-    bool is_last = axis == type.rank - 1;
-    tensor_id z = is_last ? x : transpose_by(c, x, perm);
-    z = matmul(c, z, real_weight(c, type.dtype, 2, dim, matrix));
-    return is_last ? z : transpose_by(c, z, perm);
+    tensor_id z = transpose_by(c, x, perm);
+    return transpose_by(c, matmul(c, z, real_weight(c, type.dtype, 2, dim, matrix)), perm);
 }
 
 static tensor_id resample_axis(struct conversion *c, tensor_id x, int axis, const struct resampling *r)

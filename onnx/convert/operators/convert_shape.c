@@ -31,18 +31,15 @@ static bool keeps_order(const struct type *x, const int64_t *perm)
 bool convert_transpose(struct conversion *c)
 {
     int64_t perm[MAX_RANK], dim[MAX_RANK];
-    bool is_identity = true;
     struct integers list = ints_attribute(c, "perm");
     int rank = type_of(c, input_of(c, 0))->rank;
     if (list.count && list.count != (uint32_t)rank)
         return cannot(c, "its permutation has %u entries", list.count);
-    for (int i = 0; i < rank; i++) {
+    for (int i = 0; i < rank; i++)
         perm[i] = list.count ? list.items[i] : rank - 1 - i;
-        is_identity &= perm[i] == i;
-    }
     const struct type *x = type_of(c, input_of(c, 0));
-    if (is_identity || !keeps_order(x, perm))
-        return give(c, 0, is_identity ? input_of(c, 0) : transpose_by(c, input_of(c, 0), perm));
+    if (ALL(int, i, rank, perm[i] == i) || !keeps_order(x, perm))
+        return give(c, 0, transpose_by(c, input_of(c, 0), perm));
     for (int i = 0; i < rank; i++)
         dim[i] = x->dim[perm[i]];
     c->is_rewritten = true;
