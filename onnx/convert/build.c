@@ -245,7 +245,7 @@ tensor_id real_weight(struct conversion *c, enum dtype dtype, int rank, const in
     struct type type = type_make(dtype, rank, dim);
     void *data = arena_alloc(&c->model->arena, type_bytes(&type) + 1, _Alignof(max_align_t));
     elements_from_reals(dtype, values, (size_t)type_elements(&type), data);
-    return imported_model_add_weight(c->model, &type, data);
+    return weight_add(c->model, (struct imported_weight){.type = type, .data = data});
 }
 
 tensor_id int_weight(struct conversion *c, int rank, const int64_t *dim, const int64_t *values)
@@ -253,7 +253,7 @@ tensor_id int_weight(struct conversion *c, int rank, const int64_t *dim, const i
     struct type type = type_make(DTYPE_I64, rank, dim);
     void *data = arena_alloc(&c->model->arena, type_bytes(&type) + 1, _Alignof(max_align_t));
     elements_from_integers(DTYPE_I64, values, (size_t)type_elements(&type), data);
-    return imported_model_add_weight(c->model, &type, data);
+    return weight_add(c->model, (struct imported_weight){.type = type, .data = data});
 }
 
 static bool is_scalar(const struct imported_weight *w, enum dtype dtype, const void *element)

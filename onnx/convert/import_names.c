@@ -3,8 +3,6 @@
 
 #include "onnx/format/visit.h"
 
-#include <string.h>
-
 struct named_value *name_find(const struct importer *im, const struct onnx_string *name)
 {
     uint32_t id = name->size == 0 ? KEY_NONE : key_set_find(&im->names, name->text, name->size);

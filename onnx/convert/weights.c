@@ -13,11 +13,6 @@ tensor_id weight_add(struct imported_model *m, struct imported_weight weight)
     return graph_add_leaf(&m->graph, operators[OP_WEIGHT], index, &vec_last(&m->weights).type);
 }
 
-tensor_id imported_model_add_weight(struct imported_model *m, const struct type *type, const void *data)
-{
-    return weight_add(m, (struct imported_weight){.type = *type, .data = data});
-}
-
 struct imported_weight *weight_of(const struct imported_model *m, tensor_id tensor)
 {
     const struct node *n = graph_producer(&m->graph, tensor);

@@ -10,7 +10,6 @@ const void *weight_elements(struct imported_model *m, struct imported_weight *w)
 // imported_weight_data for as long as it is not released as often: copies are given back then, and pages of the file.
 bool imported_weight_acquire(struct imported_model *m, size_t index, const void **ret_data, struct error *error);
 void imported_weight_release(struct imported_model *m, size_t index, const void *data);
-// A weight that is none of the model's: its data is taken as it is and must live in the model's arena.
-tensor_id imported_model_add_weight(struct imported_model *m, const struct type *type, const void *data);
+// The data of a weight that is none of the model's is taken as it is and must live in the model's arena.
 tensor_id weight_add(struct imported_model *m, struct imported_weight weight);
 struct imported_weight *weight_of(const struct imported_model *m, tensor_id tensor);   // NULL: no weight leaf

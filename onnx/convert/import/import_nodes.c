@@ -255,28 +255,36 @@ static const void *value_of_output(struct importer *im, const struct conversion 
                                                             : NULL;
 }
 
+// The fold of an output: a weight, which is broadcast where it says the same many times.
+struct folded {
+    const void *data;   // NULL: there is no such output
+    struct type type, weight;
+};
+
 static bool is_weight_everywhere(const struct conversion *c, tensor_id tensor)
 {
     const struct imported_weight *w = weight_of(c->model, tensor);
     return w && !w->is_of_binding;
 }
 
-// The weight that the same node came to at the first of several bindings, where that is weight `place`: what is made of
-// weights alone is the same at all of them, and is there once. NULL: it is to be computed.
-static const struct imported_weight *weight_of_first_probe(const struct conversion *c, size_t place)
+// What is made of weights alone is the same at all bindings: it is computed at the first of them, and is there once.
+static bool is_as_at_first_probe(const struct conversion *c)
 {
     const struct importer *first = c->importer->part.peers;
-    bool is_known = first && first != c->importer && place < first->model->weights.count &&
-                    first->model->weights.items[place].data &&
-                    ALL(uint32_t, i, c->n_inputs, c->inputs[i] == NO_TENSOR || is_weight_everywhere(c, c->inputs[i]));
-    return is_known ? &first->model->weights.items[place] : NULL;
+    return first && first != c->importer &&
+           ALL(uint32_t, i, c->n_inputs, c->inputs[i] == NO_TENSOR || is_weight_everywhere(c, c->inputs[i]));
 }
 
-// The fold of an output: a weight, which is broadcast where it says the same many times.
-struct folded {
-    const void *data;   // NULL: there is no such output
-    struct type type, weight;
-};
+// False: it was not computed there.
+static bool take_from_first_probe(const struct conversion *c, size_t place, struct folded *ret)
+{
+    const struct imported_model *first = c->importer->part.peers->model;
+    if (place >= first->weights.count)
+        return false;
+    ret->weight = first->weights.items[place].type;
+    ret->data = first->weights.items[place].data;
+    return ret->data != NULL;
+}
 
 // A value that is large and more than it is computed of, without its repetitions. False: it has none.
 static bool fold_repetition(struct importer *im, const struct conversion *c, uint32_t output, struct folded *ret)
@@ -295,14 +303,10 @@ static bool fold_output(struct importer *im, const struct conversion *c, uint32_
                         struct folded *ret)
 {
     const struct type *t = type_of(c, c->outputs[output]);
-    const struct imported_weight *known = weight_of_first_probe(c, place);
     bool is_moved;
     ret->type = ret->weight = type_make(t->dtype, t->rank, t->dim);
-    if (known) {
-        ret->weight = known->type;
-        ret->data = known->data;
-        return true;
-    }
+    if (is_as_at_first_probe(c))
+        return take_from_first_probe(c, place, ret);
     bool grows = type_elements(t) > SMALL_CONSTANT && constant_grows(&im->model->graph, c->outputs[output], &is_moved);
     if (grows && fold_repetition(im, c, output, ret))
         return true;

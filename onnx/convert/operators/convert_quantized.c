@@ -173,37 +173,31 @@ bool convert_conv_integer(struct conversion *c)
                          without_zero(c, input_of(c, 1), input_of(c, 3), 0)));
 }
 
-struct requantization {
-    tensor_id a_scale, b_scale, y_scale, y_zero;
-    int64_t a_axis, b_axis;
-};
-
 // sum * (scale of a * scale of b / scale of y), quantized.
-static tensor_id requantized(struct conversion *c, tensor_id sum, const struct requantization *r)
+static tensor_id requantized(struct conversion *c, tensor_id sum, int64_t a_axis, int64_t b_axis)
 {
-    tensor_id z = cast_to(c, sum, DTYPE_F32);
-    tensor_id a = spread(c, cast_to(c, r->a_scale, DTYPE_F32), r->a_axis, z);
-    tensor_id b = spread(c, cast_to(c, r->b_scale, DTYPE_F32), r->b_axis, z);
-    tensor_id y = spread(c, cast_to(c, r->y_scale, DTYPE_F32), r->a_axis, z);
+    enum { A_SCALE = 1, B_SCALE = 4, Y_SCALE = 6, Y_ZERO = 7 };   // inputs
+    tensor_id z = cast_to(c, sum, DTYPE_F32), y_zero = input_of(c, Y_ZERO);
+    tensor_id a = spread(c, cast_to(c, input_of(c, A_SCALE), DTYPE_F32), a_axis, z);
+    tensor_id b = spread(c, cast_to(c, input_of(c, B_SCALE), DTYPE_F32), b_axis, z);
+    tensor_id y = spread(c, cast_to(c, input_of(c, Y_SCALE), DTYPE_F32), a_axis, z);
     z = binary(c, OP_EWMUL, z, binary(c, OP_DIV, binary(c, OP_EWMUL, a, b), y));
-    return quantized(c, z, r->y_zero, r->a_axis, type_of(c, r->y_zero)->dtype);
+    return quantized(c, z, y_zero, a_axis, type_of(c, y_zero)->dtype);
 }
 
 bool convert_qlinear_matmul(struct conversion *c)
 {
     tensor_id a = input_of(c, 0), b = input_of(c, 3);
-    struct requantization r = {input_of(c, 1), input_of(c, 4), input_of(c, 6), input_of(c, 7), ROWS, COLUMNS};
     if (type_of(c, a)->rank < 2 || type_of(c, b)->rank < 2)
         return cannot(c, "a factor is no matrix");
     tensor_id sum =
         matrix_product(c, without_zero(c, a, input_of(c, 2), ROWS), without_zero(c, b, input_of(c, 5), COLUMNS));
-    return give(c, 0, requantized(c, sum, &r));
+    return give(c, 0, requantized(c, sum, ROWS, COLUMNS));
 }
 
 bool convert_qlinear_conv(struct conversion *c)
 {
-    struct requantization r = {input_of(c, 1), input_of(c, 4), input_of(c, 6), input_of(c, 7), 1, 1};
     tensor_id sum = convolve(c, without_zero(c, input_of(c, 0), input_of(c, 2), 1),
                              without_zero(c, input_of(c, 3), input_of(c, 5), 0));
-    return give(c, 0, requantized(c, add_to_channels(c, sum, input_of(c, 8)), &r));
+    return give(c, 0, requantized(c, add_to_channels(c, sum, input_of(c, 8)), 1, 1));
 }
