@@ -116,101 +116,72 @@ static const char *next_record(struct wire_range *rest, const struct type_row *r
     return reason;
 }
 
-// Gives the reason why the record is refused, or NULL.
-typedef const char *record_fn(const struct type_row *row, const struct wire_record *record, void *state);
-
-static const char *visit_records(const struct onnx_tensor *t, const struct type_row *row, record_fn *visit, void *state)
-{
-    const struct onnx_blobs *runs = typed_field(t, row);
-    for (size_t i = 0; i < runs->count; i++) {
-        struct wire_range rest = {runs->items[i].at, runs->items[i].at + runs->items[i].size};
-        while (rest.at < rest.end) {
-            struct wire_record record;
-            const char *reason = next_record(&rest, row, &record);
-            if (!reason)
-                reason = visit(row, &record, state);
-            if (reason)
-                return reason;
-        }
-    }
-    return NULL;
-}
-
-static const char *count_in_record(const struct type_row *row, const struct wire_record *record, void *state)
-{
-    size_t *count = state;
-    size_t size = (size_t)(record->bytes.end - record->bytes.at), packed = 0;
-    if (row->carrier == CARRIER_NONE || record->type != WIRE_BYTES) {
-        *count += 1;
-        return NULL;
-    }
-    if (row->carrier == CARRIER_VARINT ? !wire_count_varints(record->bytes, &packed) : size % row->width != 0)
-        return "its packed data is cut short";
-    *count += row->carrier == CARRIER_VARINT ? packed : size / row->width;
-    return NULL;
-}
-
-static const char *count_typed(const struct onnx_tensor *t, const struct type_row *row, size_t *ret_count)
-{
-    size_t count = 0;
-    const char *reason = visit_records(t, row, count_in_record, &count);
-    if (!reason)
-        *ret_count = count;
-    return reason;
-}
-
-static void put_number(uint8_t *out, uint64_t value, unsigned width)
-{
-    for (unsigned i = 0; i < width; i++)
-        *out++ = (uint8_t)(value >> (8 * i));
-}
-
-struct room {
-    uint8_t *at, *end;
+// Numbers of a typed field, as raw_data would have them; `at` NULL: they are only counted.
+struct numbers {
+    uint8_t *at;
+    size_t left, count;   // bytes for which there is room, numbers
 };
 
-// Less than was counted may be left where somebody writes to the file.
-static const char *take_room(struct room *room, size_t size, uint8_t **ret_out)
+#define CHANGED "its data changed while it was read"   // less than was counted may be left where somebody writes to it
+
+static const char *put_number(struct numbers *numbers, uint64_t value, unsigned width)
 {
-    if (size > (size_t)(room->end - room->at))
-        return "its data changed while it was read";
-    *ret_out = room->at;
-    room->at += size;
+    numbers->count++;
+    if (!numbers->at)
+        return NULL;
+    if (numbers->left < width)
+        return CHANGED;
+    numbers->left -= width;
+    for (unsigned i = 0; i < width; i++)
+        *numbers->at++ = (uint8_t)(value >> (8 * i));
     return NULL;
 }
 
-static const char *decode_number(const struct type_row *row, uint64_t value, struct room *room)
+static const char *put_fixed(struct numbers *numbers, struct wire_range bytes, unsigned width)
 {
-    uint8_t *out;
-    const char *reason = take_room(room, row->width, &out);
-    if (!reason)
-        put_number(out, value, row->width);
-    return reason;
-}
-
-static const char *decode_fixed(struct wire_range bytes, struct room *room)
-{
-    uint8_t *out;
     size_t size = (size_t)(bytes.end - bytes.at);
-    const char *reason = take_room(room, size, &out);
-    if (!reason && size)
-        memcpy(out, bytes.at, size);
+    numbers->count += size / width;
+    if (size % width != 0)
+        return "its packed data is cut short";
+    if (!numbers->at || size == 0)
+        return NULL;
+    if (numbers->left < size)
+        return CHANGED;
+    memcpy(numbers->at, bytes.at, size);
+    numbers->at += size;
+    numbers->left -= size;
+    return NULL;
+}
+
+static const char *put_varints(struct numbers *numbers, struct wire_range bytes, unsigned width)
+{
+    size_t n = 0;
+    uint64_t value;
+    const char *reason = numbers->at || wire_count_varints(bytes, &n) ? NULL : "its packed data is cut short";
+    numbers->count += n;
+    while (!reason && numbers->at && bytes.at < bytes.end) {
+        reason = wire_read_varint(&bytes, &value);
+        reason = reason ? reason : put_number(numbers, value, width);
+    }
     return reason;
 }
 
-static const char *decode_record(const struct type_row *row, const struct wire_record *record, void *room)
+// Gives the reason why the field is refused, or NULL.
+static const char *read_typed(const struct onnx_tensor *t, const struct type_row *row, struct numbers *numbers)
 {
-    struct wire_range rest = record->bytes;
+    const struct onnx_blobs *runs = typed_field(t, row);
     const char *reason = NULL;
-    if (record->type != WIRE_BYTES)
-        return decode_number(row, record->value, room);
-    if (row->carrier == CARRIER_FIXED)
-        return decode_fixed(rest, room);
-    while (!reason && rest.at < rest.end) {
-        uint64_t value;
-        reason = wire_read_varint(&rest, &value);
-        if (!reason)
-            reason = decode_number(row, value, room);
+    for (size_t i = 0; i < runs->count; i++) {
+        struct wire_range rest = {runs->items[i].at, runs->items[i].at + runs->items[i].size};
+        struct wire_record record;
+        while (!reason && rest.at < rest.end) {
+            reason = next_record(&rest, row, &record);
+            if (!reason)
+                reason = record.type != WIRE_BYTES || row->carrier == CARRIER_NONE
+                             ? put_number(numbers, record.value, row->width)
+                         : row->carrier == CARRIER_FIXED ? put_fixed(numbers, record.bytes, row->width)
+                                                         : put_varints(numbers, record.bytes, row->width);
+        }
     }
     return reason;
 }
@@ -236,13 +207,14 @@ static bool size_error(const struct onnx_tensor *t, const char *file, struct err
 static bool check_typed(const struct onnx_tensor *t, const struct type_row *row, const char *file, size_t elements,
                         size_t bytes, struct error *error)
 {
-    size_t count = 0;
-    const char *reason = count_typed(t, row, &count);
+    struct numbers numbers = {0};
+    const char *reason = read_typed(t, row, &numbers);
     if (reason)
         return tensor_error(t, file, error, reason);
     if (row->carrier == CARRIER_NONE)
-        return count == elements || tensor_error(t, file, error, "its strings are not as many as its dimensions make");
-    return count == bytes / row->width || size_error(t, file, error, count * row->width, bytes);
+        return numbers.count == elements ||
+               tensor_error(t, file, error, "its strings are not as many as its dimensions make");
+    return numbers.count == bytes / row->width || size_error(t, file, error, numbers.count * row->width, bytes);
 }
 
 bool onnx_tensor_check(const struct onnx_tensor *t, const char *file, struct error *error)
@@ -296,10 +268,10 @@ bool onnx_tensor_decode(const struct onnx_tensor *t, struct arena *a, const char
         return true;
     }
     uint8_t *out = arena_alloc(a, bytes.size + 8, _Alignof(max_align_t));
-    struct room room = {out, out + bytes.size};
-    const char *reason = visit_records(t, row, decode_record, &room);
-    if (!reason && room.at != room.end)
-        reason = "its data changed while it was read";
+    struct numbers numbers = {.at = out, .left = bytes.size};
+    const char *reason = read_typed(t, row, &numbers);
+    if (!reason && numbers.left > 0)
+        reason = CHANGED;
     if (reason)
         return tensor_error(t, file, error, reason);
     *ret = (struct onnx_bytes){out, bytes.size};
