@@ -102,36 +102,27 @@ static uint64_t place(struct plan *plan, struct onnx_bytes payload, const struct
     return plan->placements.items[id].offset;
 }
 
-static struct onnx_string text_value(struct plan *plan, const char *text)
+// A value that lives as long as the plan.
+static void set_entry(struct plan *plan, struct onnx_list *list, const char *key, const char *value)
 {
-    return (struct onnx_string){arena_string(&plan->arena, text), strlen(text)};
-}
-
-static struct onnx_entry *set_entry(struct plan *plan, struct onnx_list *list, const char *key, const char *value)
-{
-    struct onnx_entry *entry = NULL;
-    for (size_t i = 0; i < list->count && !entry; i++)
-        if (onnx_string_is(&((struct onnx_entry *)list->items[i])->key, key))
-            entry = list->items[i];
-    if (!entry) {
-        entry = arena_new(&plan->arena, struct onnx_entry);
-        entry->key = text_value(plan, key);
-        list->items[list->count++] = entry;
-    }
-    entry->value = text_value(plan, value);
-    return entry;
+    size_t place =
+        FIRST_OF(size_t, i, list->count, onnx_string_is(&((const struct onnx_entry *)list->items[i])->key, key));
+    struct onnx_entry *entry = arena_new(&plan->arena, struct onnx_entry);
+    if (place < list->count)
+        *entry = *(const struct onnx_entry *)list->items[place];
+    entry->key = (struct onnx_string){key, strlen(key)};
+    entry->value = (struct onnx_string){value, strlen(value)};
+    list->items[place] = entry;
+    list->count += place == list->count;
 }
 
 // The entries with the new place; others (a checksum) stay.
 static struct onnx_list external_entries(struct plan *plan, const struct onnx_list *old, uint64_t offset, size_t size)
 {
-    struct onnx_list list = {arena_array(&plan->arena, void *, old->count + 3), 0};
-    for (size_t i = 0; i < old->count; i++) {
-        struct onnx_entry *copy = arena_new(&plan->arena, struct onnx_entry);
-        *copy = *(const struct onnx_entry *)old->items[i];
-        list.items[list.count++] = copy;
-    }
-    set_entry(plan, &list, "location", "")->value = (struct onnx_string){plan->location, strlen(plan->location)};
+    struct onnx_list list = {arena_array(&plan->arena, void *, old->count + 3), old->count};
+    for (size_t i = 0; i < old->count; i++)
+        list.items[i] = old->items[i];
+    set_entry(plan, &list, "location", plan->location);
     set_entry(plan, &list, "offset", arena_printf(&plan->arena, "%llu", (unsigned long long)offset));
     set_entry(plan, &list, "length", arena_printf(&plan->arena, "%zu", size));
     return list;
