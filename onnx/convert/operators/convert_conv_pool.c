@@ -142,15 +142,13 @@ bool convert_conv(struct conversion *c)
     return give(c, 0, add_to_channels(c, convolve(c, input_of(c, 0), input_of(c, 1)), input_of(c, 2)));
 }
 
-static bool give_pool(struct conversion *c, enum operator_id op, const struct windows *w,
-                      const struct given_attribute *more)
+// One attribute more, or {0}.
+static bool give_pool(struct conversion *c, enum operator_id op, const struct windows *w, struct given_attribute more)
 {
-    struct application a = application_of(c, op);
-    set_attributes(c, &a, more);
-    set_attributes(c, &a,
-                   WITH(list("kernel", w->n, w->kernel), list("stride", w->n, w->stride), list("pad", 2 * w->n, w->pad),
-                        list("dilation", w->n, w->dilation)));
-    return give(c, 0, apply_application(c, &a, 1, c->inputs));
+    return give(c, 0,
+                apply(c, op, 1, c->inputs,
+                      WITH(list("kernel", w->n, w->kernel), list("stride", w->n, w->stride),
+                           list("pad", 2 * w->n, w->pad), list("dilation", w->n, w->dilation), more)));
 }
 
 bool convert_max_pool(struct conversion *c)
@@ -160,7 +158,7 @@ bool convert_max_pool(struct conversion *c)
         return cannot(c, "the places of the maxima are used");
     if (!read_windows(c, type_of(c, input_of(c, 0)), NULL, &w))
         return false;
-    return give_pool(c, OP_POOLMAX, &w, NULL);
+    return give_pool(c, OP_POOLMAX, &w, (struct given_attribute){0});
 }
 
 bool convert_average_pool(struct conversion *c)
@@ -171,7 +169,7 @@ bool convert_average_pool(struct conversion *c)
         return false;
     if (counts_pads && w.rounds_up)
         return cannot(c, "it counts pads and rounds up");
-    return give_pool(c, OP_POOLAVG, &w, WITH(integer("padding", counts_pads)));
+    return give_pool(c, OP_POOLAVG, &w, integer("padding", counts_pads));
 }
 
 bool convert_global_pool(struct conversion *c)
@@ -184,5 +182,5 @@ bool convert_global_pool(struct conversion *c)
         w.kernel[i] = x->dim[2 + i];
         w.stride[i] = w.dilation[i] = 1;
     }
-    return give_pool(c, (enum operator_id)c->parameter, &w, NULL);
+    return give_pool(c, (enum operator_id)c->parameter, &w, (struct given_attribute){0});
 }
