@@ -11,7 +11,6 @@
 #include "graph/undone_reshapes.h"
 #include "onnx/convert/initial_state.h"
 #include "onnx/convert/weights.h"
-#include "onnx/format/visit.h"
 #include "operators/traits.h"
 #include <string.h>
 

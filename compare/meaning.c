@@ -8,7 +8,6 @@
 #include "onnx/convert/import_names.h"
 #include "onnx/format/model_write.h"
 #include "onnx/format/tensor.h"
-#include "onnx/format/visit.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

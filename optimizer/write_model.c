@@ -2,7 +2,6 @@
 #include "optimizer/write_model.h"
 
 #include "onnx/format/model_save.h"
-#include "onnx/format/visit.h"
 #include "optimizer/compilation.h"
 #include "optimizer/model_export.h"
 

@@ -3,7 +3,6 @@
 
 #include "core/memory/vec.h"
 #include "core/text/error.h"
-#include "onnx/format/visit.h"
 
 #include <errno.h>
 #include <inttypes.h>

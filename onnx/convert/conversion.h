@@ -5,7 +5,6 @@
 // NO_TENSOR, so a converter checks once, at `give`.
 #pragma once
 #include "onnx/convert/imported_model.h"
-#include "onnx/format/visit.h"
 
 struct importer;
 

@@ -10,7 +10,6 @@
 #include "onnx/convert/import_names.h"
 #include "onnx/convert/importer.h"
 #include "onnx/format/tensor.h"
-#include "onnx/format/visit.h"
 #include <math.h>
 
 enum { MOST_TERMS = 12 };

@@ -1,8 +1,6 @@
 // Names of ONNX values: who they are, how often they are used, and which of them subgraphs reach out for.
 #include "onnx/convert/import_names.h"
 
-#include "onnx/format/visit.h"
-
 struct named_value *name_find(const struct importer *im, const struct onnx_string *name)
 {
     uint32_t id = name->size == 0 ? KEY_NONE : key_set_find(&im->names, name->text, name->size);

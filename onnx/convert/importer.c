@@ -2,7 +2,6 @@
 #include "onnx/convert/importer.h"
 
 #include "onnx/convert/import_names.h"
-#include "onnx/format/visit.h"
 
 void importer_init(struct importer *im, struct imported_model *m, struct onnx_file *file,
                    const struct import_options *options, struct error *error)

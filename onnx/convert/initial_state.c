@@ -2,7 +2,6 @@
 #include "onnx/convert/initial_state.h"
 
 #include "onnx/convert/weights.h"
-#include "onnx/format/visit.h"
 #include "operators/traits.h"
 
 #define LARGEST_STATE (1 << 20)   // bytes

@@ -5,7 +5,6 @@
 #include "onnx/convert/import_names.h"
 #include "onnx/convert/importer.h"
 #include "onnx/convert/weights.h"
-#include "onnx/format/visit.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -5,7 +5,6 @@
 
 #include "core/memory/key_set.h"
 #include "core/text/error.h"
-#include "onnx/format/visit.h"
 
 struct scope {
     const struct scope *outer;

@@ -6,7 +6,6 @@
 #include "onnx/format/foreign.h"
 #include "onnx/format/model_read.h"
 #include "onnx/format/tensor.h"
-#include "onnx/format/visit.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -13,7 +13,6 @@
 #include "onnx/format/model_file.h"
 #include "onnx/format/model_write.h"
 #include "onnx/format/tensor.h"
-#include "onnx/format/visit.h"
 
 #include <inttypes.h>
 #include <stdio.h>

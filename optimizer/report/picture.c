@@ -6,7 +6,6 @@
 #include "core/text/text.h"
 #include "onnx/convert/export/read_back.h"
 #include "onnx/format/schema.h"
-#include "onnx/format/visit.h"
 #include "optimizer/report/report.h"
 #include "optimizer/report/symbols.h"
 #include <stdlib.h>

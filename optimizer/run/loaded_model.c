@@ -10,7 +10,6 @@
 #include "onnx/convert/import/import.h"
 #include "onnx/format/check.h"
 #include "onnx/format/model_file.h"
-#include "onnx/format/visit.h"
 #include "optimizer/run/model_weights.h"
 #include "optimizer/run/prepare_within.h"
 

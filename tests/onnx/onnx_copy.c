@@ -7,7 +7,6 @@
 #include "onnx/format/model_file.h"
 #include "onnx/format/model_save.h"
 #include "onnx/format/tensor.h"
-#include "onnx/format/visit.h"
 #include "tests/onnx/each_model.h"
 
 #include <stdio.h>

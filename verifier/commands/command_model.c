@@ -11,7 +11,6 @@
 #include "onnx/convert/symbolic/import_symbolic.h"
 #include "onnx/format/check.h"
 #include "onnx/format/model_file.h"
-#include "onnx/format/visit.h"
 #include "substitutions/standard_rules.h"
 #include "substitutions/trusted_rules.h"
 #include "verifier/commands/commands.h"

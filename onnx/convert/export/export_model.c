@@ -3,7 +3,6 @@
 
 #include "onnx/convert/export/export_nodes.h"
 #include "onnx/convert/export/value_names.h"
-#include "onnx/format/visit.h"
 
 #include <string.h>
 

@@ -5,7 +5,6 @@
 #include "expressions/elements.h"
 #include "onnx/convert/export/value_names.h"
 #include "onnx/convert/fold_constants.h"
-#include "onnx/format/visit.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -4,7 +4,6 @@
 
 #include "onnx/convert/export/making.h"
 
-#include "onnx/format/visit.h"
 #include "operators/elementwise/fused_activation.h"
 #include "operators/traits.h"
 

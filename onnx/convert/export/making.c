@@ -2,7 +2,6 @@
 // leaving broadcasts to ONNX, which does them by itself.
 #include "onnx/convert/export/making.h"
 
-#include "onnx/format/visit.h"
 #include "operators/elementwise/fused_activation.h"
 
 int64_t opset_of(const struct making *m)

@@ -8,7 +8,6 @@
 #include "onnx/convert/symbolic/at_binding.h"
 #include "onnx/format/check.h"
 #include "onnx/format/model_write.h"
-#include "onnx/format/visit.h"
 
 #include <string.h>
 

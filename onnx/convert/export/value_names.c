@@ -1,8 +1,6 @@
 // Values of the old model keep their names; new ones get names that the old model has nowhere.
 #include "onnx/convert/export/value_names.h"
 
-#include "onnx/format/visit.h"
-
 #include <string.h>
 
 bool name_set_has(const struct key_set *s, const char *name)

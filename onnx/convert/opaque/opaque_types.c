@@ -2,7 +2,6 @@
 #include "onnx/convert/opaque/opaque_types.h"
 
 #include "onnx/convert/operators/converters.h"
-#include "onnx/format/visit.h"
 
 #include <string.h>
 

@@ -6,7 +6,6 @@
 #include "onnx/convert/importer.h"
 #include "onnx/convert/opaque/opaque_types.h"
 #include "onnx/convert/weights.h"
-#include "onnx/format/visit.h"
 
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include "onnx/convert/operators/converters.h"
 #include "onnx/convert/weights.h"
 #include "onnx/format/tensor.h"
-#include "onnx/format/visit.h"
 
 #include <math.h>
 

@@ -6,7 +6,6 @@
 //     LSTM   i = f(x W + H R + P C), f likewise, C' = f C + i g(x W + H R), o = f(x W + H R + P C'), H' = o h(C')
 // Sequences that are shorter than the longest keep their state behind their end, where the outputs are 0.
 #include "onnx/convert/operators/converters.h"
-#include "onnx/format/visit.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,7 +6,6 @@
 
 #include "onnx/convert/operators/converters.h"
 #include "onnx/convert/operators/factors_fit.h"
-#include "onnx/format/visit.h"
 #include "operators/traits.h"
 
 #include <math.h>

@@ -13,7 +13,6 @@
 #include "onnx/convert/read_node.h"
 #include "onnx/convert/reshape_sizes.h"
 #include "onnx/convert/symbolic/shape_arithmetic.h"
-#include "onnx/format/visit.h"
 #include "operators/traits.h"
 
 #include <string.h>

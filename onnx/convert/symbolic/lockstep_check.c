@@ -11,7 +11,6 @@
 #include "onnx/convert/import_names.h"
 #include "onnx/convert/symbolic/at_binding.h"
 #include "onnx/convert/weights.h"
-#include "onnx/format/visit.h"
 
 #define MOST_TABLES 8
 

@@ -4,7 +4,6 @@
 
 #include "onnx/convert/read_node.h"
 #include "onnx/convert/weights.h"
-#include "onnx/format/visit.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // Walking over a model by the tables of schema.c, strings, and the attributes of nodes by name.
-#include "onnx/format/visit.h"
+#include "onnx/format/model.h"
 
 #include <string.h>
 
