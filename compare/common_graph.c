@@ -10,7 +10,6 @@
 #include "graph/graph_whole.h"
 #include "graph/undone_reshapes.h"
 #include "onnx/convert/initial_state.h"
-#include "onnx/convert/weights.h"
 #include "operators/traits.h"
 #include <string.h>
 

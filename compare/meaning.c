@@ -5,7 +5,7 @@
 #include "core/memory/key_set.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
-#include "onnx/convert/import_names.h"
+#include "onnx/convert/importer.h"
 #include "onnx/format/model_write.h"
 #include "onnx/format/tensor.h"
 

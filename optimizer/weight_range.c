@@ -1,7 +1,6 @@
 // The limits of weights, from the options and the model's own weights.
 #include "optimizer/weight_range.h"
 
-#include "onnx/convert/weights.h"
 #include "optimizer/limits.def"
 
 #include "core/memory/memory.h"

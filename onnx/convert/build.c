@@ -5,7 +5,6 @@
 #include "graph/graph_whole.h"
 #include "onnx/convert/importer.h"
 #include "onnx/convert/read_node.h"
-#include "onnx/convert/weights.h"
 #include "operators/traits.h"
 
 #include <assert.h>

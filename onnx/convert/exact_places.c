@@ -7,7 +7,6 @@
 #include "core/memory/arena.h"
 #include "core/text/error.h"
 #include "expressions/elements.h"
-#include "onnx/convert/import_names.h"
 #include "onnx/convert/importer.h"
 #include "onnx/format/tensor.h"
 #include <math.h>

@@ -7,7 +7,6 @@
 #include "expressions/elements.h"
 #include "graph/evaluate.h"
 #include "graph/graph_whole.h"
-#include "onnx/convert/weights.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,6 @@
 // Zeros in a weight, or made of zeros by a short chain of operators that keep them.
 #include "onnx/convert/initial_state.h"
 
-#include "onnx/convert/weights.h"
 #include "operators/traits.h"
 
 #define LARGEST_STATE (1 << 20)   // bytes

@@ -2,9 +2,7 @@
 #include "onnx/convert/read_node.h"
 
 #include "expressions/elements.h"
-#include "onnx/convert/import_names.h"
 #include "onnx/convert/importer.h"
-#include "onnx/convert/weights.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -3,7 +3,6 @@
 
 #include "core/memory/arena.h"
 #include "graph/graph_whole.h"
-#include "onnx/convert/weights.h"
 
 static const void *acquire(void *context, size_t index, struct error *error)
 {

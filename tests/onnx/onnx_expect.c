@@ -9,7 +9,6 @@
 #include "graph/graph_whole.h"
 #include "onnx/convert/import/import.h"
 #include "onnx/convert/importer.h"
-#include "onnx/convert/weights.h"
 #include "onnx/format/model_file.h"
 #include "onnx/format/model_read.h"
 #include "onnx/format/tensor.h"

@@ -7,7 +7,6 @@
 #include "expressions/elements.h"
 #include "graph/text.h"
 #include "onnx/convert/import/import.h"
-#include "onnx/convert/weights.h"
 #include "onnx/format/model_file.h"
 #include "tests/support/graph_check.h"
 

@@ -10,7 +10,6 @@
 #include "onnx/convert/export/making.h"
 #include "onnx/convert/initial_state.h"
 #include "onnx/convert/repetition.h"
-#include "onnx/convert/weights.h"
 #include "operators/extra_operators.h"
 
 #include <string.h>

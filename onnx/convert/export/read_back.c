@@ -4,7 +4,6 @@
 
 #include "core/text/error.h"
 #include "core/text/text.h"
-#include "onnx/convert/import_names.h"
 #include "onnx/convert/symbolic/at_binding.h"
 #include "onnx/format/check.h"
 #include "onnx/format/model_write.h"

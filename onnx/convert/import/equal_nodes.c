@@ -4,7 +4,6 @@
 #include "core/memory/hash.h"
 #include "onnx/convert/operators/converters.h"
 #include "onnx/convert/read_node.h"
-#include "onnx/convert/weights.h"
 #include "onnx/format/model_write.h"
 
 #include <string.h>

@@ -10,12 +10,10 @@
 #include "onnx/convert/exact_places.h"
 #include "onnx/convert/fold_constants.h"
 #include "onnx/convert/import/equal_nodes.h"
-#include "onnx/convert/import_names.h"
 #include "onnx/convert/opaque/opaque_types.h"
 #include "onnx/convert/operators/converters.h"
 #include "onnx/convert/read_node.h"
 #include "onnx/convert/repetition.h"
-#include "onnx/convert/weights.h"
 
 #include <inttypes.h>
 #include <string.h>

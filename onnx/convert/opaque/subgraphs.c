@@ -2,10 +2,8 @@
 // it with what comes. So it is imported, with the types of its inputs and of the outer values that it reads, and thrown
 // away: what its outputs are then follows from these types alone.
 #include "core/text/error.h"
-#include "onnx/convert/import_names.h"
 #include "onnx/convert/importer.h"
 #include "onnx/convert/opaque/opaque_types.h"
-#include "onnx/convert/weights.h"
 
 #include <string.h>
 

@@ -2,7 +2,6 @@
 #include "core/text/error.h"
 #include "expressions/elements.h"
 #include "onnx/convert/operators/converters.h"
-#include "onnx/convert/weights.h"
 #include "onnx/format/tensor.h"
 
 #include <math.h>

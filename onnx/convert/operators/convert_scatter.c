@@ -5,7 +5,6 @@
 #include "onnx/convert/bind_shapes.h"
 #include "onnx/convert/fold_constants.h"
 #include "onnx/convert/operators/converters.h"
-#include "onnx/convert/weights.h"
 
 #include <string.h>
 

@@ -9,7 +9,6 @@
 #include "graph/graph_whole.h"
 #include "onnx/convert/importer.h"
 #include "onnx/convert/read_node.h"
-#include "onnx/convert/weights.h"
 
 #include <math.h>
 

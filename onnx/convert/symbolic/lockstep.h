@@ -2,7 +2,6 @@
 #pragma once
 #include "core/text/error.h"
 #include "onnx/convert/importer.h"
-#include "onnx/convert/weights.h"
 
 struct lockstep {
     struct importer importers[N_PROBES];

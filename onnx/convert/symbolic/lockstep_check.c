@@ -8,9 +8,7 @@
 // cuts off never comes to the size it would have had.
 #include "onnx/convert/symbolic/lockstep_check.h"
 
-#include "onnx/convert/import_names.h"
 #include "onnx/convert/symbolic/at_binding.h"
-#include "onnx/convert/weights.h"
 
 #define MOST_TABLES 8
 

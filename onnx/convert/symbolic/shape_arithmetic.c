@@ -3,7 +3,6 @@
 #include "onnx/convert/symbolic/shape_arithmetic.h"
 
 #include "onnx/convert/read_node.h"
-#include "onnx/convert/weights.h"
 
 #include <string.h>
 
