@@ -9,7 +9,7 @@
 #include "expressions/elements.h"
 #include "graph/graph_whole.h"
 #include "graph/undone_reshapes.h"
-#include "onnx/convert/initial_state.h"
+#include "onnx/convert/fold_constants.h"
 #include "operators/traits.h"
 #include <string.h>
 

@@ -7,8 +7,10 @@
 #include "expressions/elements.h"
 #include "graph/evaluate.h"
 #include "graph/graph_whole.h"
+#include "operators/traits.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define FOLD_LIMITS_IN_SUM 64           // of all constants that are computed, as often the limit of one
 #define OPERATIONS_OF_LIMIT 1000        // that computing them takes in all, for each element of that limit
@@ -141,4 +143,94 @@ const void *evaluate_constant(struct imported_model *m, const struct graph *g, t
     release_weights(&f);
     vec_free(&f.ancestors);
     return result;
+}
+
+// ---- constants that say the same many times ----
+// An expanded vector, or what is computed of one, entry by entry, is kept as what is said once, to be broadcast.
+
+bool constant_grows(const struct graph *g, tensor_id tensor, bool *ret_is_moved)
+{
+    LOCAL_LIST(node_list, nodes);
+    int64_t n_weight_elements = 0;
+    *ret_is_moved = true;
+    graph_list_ancestors(g, g->tensors.items[tensor].producer, &nodes);
+    for (size_t i = 0; i < nodes.count; i++) {
+        const struct node *n = &g->nodes.items[nodes.items[i]];
+        if (n->op->id == OP_WEIGHT)
+            n_weight_elements += type_elements(graph_type(g, n->first_output));
+        else
+            *ret_is_moved = *ret_is_moved && operator_moves_entries(n->op);
+    }
+    return type_elements(graph_type(g, tensor)) > n_weight_elements;
+}
+
+// Along one axis: blocks of as many bytes as behind one entry, `n` of them in a row that are the same.
+static bool repeats_along(const char *data, size_t n_rows, size_t n, size_t bytes)
+{
+    return ALL(size_t, row, n_rows,
+               memcmp(data + row * n * bytes, data + row * n * bytes + bytes, (n - 1) * bytes) == 0);
+}
+
+static void keep_first(char *data, size_t n_rows, size_t n, size_t bytes)
+{
+    for (size_t row = 1; row < n_rows; row++)
+        memmove(data + row * bytes, data + row * n * bytes, bytes);
+}
+
+static void drop_leading_axes(struct type *t)
+{
+    int n = 0;
+    while (n < t->rank && t->dim[n] == 1)
+        n++;
+    *t = type_make(t->dtype, t->rank - n, t->dim + n);
+}
+
+bool elements_without_repetition(const struct type *type, void *data, struct type *ret_type)
+{
+    struct type small = type_make(type->dtype, type->rank, type->dim);
+    size_t n_rows = 1, behind = type_bytes(&small);
+    if (behind == 0)
+        return false;
+    for (int axis = 0; axis < small.rank; axis++) {
+        size_t n = (size_t)small.dim[axis];
+        behind /= n;
+        if (n > 1 && repeats_along(data, n_rows, n, behind)) {
+            keep_first(data, n_rows, n, behind);
+            small.dim[axis] = 1;
+        }
+        n_rows *= (size_t)small.dim[axis];
+    }
+    bool is_smaller = type_elements(&small) < type_elements(type);
+    drop_leading_axes(&small);
+    *ret_type = small;
+    return is_smaller;
+}
+
+// ---- zeros ----
+// In a weight, or made of zeros by a short chain of operators that keep them.
+
+#define LARGEST_STATE (1 << 20)   // bytes
+#define LONGEST_CHAIN 8
+
+static bool is_zero_weight(struct imported_model *m, struct imported_weight *w)
+{
+    size_t size = type_is_known(&w->type) ? type_bytes(&w->type) : SIZE_MAX;
+    const uint8_t *data = size > LARGEST_STATE ? NULL : weight_elements(m, w);
+    return data && ALL(size_t, i, size, !data[i]);
+}
+
+static bool is_zero(struct imported_model *m, const struct graph *g, tensor_id tensor, int longest)
+{
+    const struct node *n = graph_producer(g, tensor);
+    if (n->op->id == OP_WEIGHT)
+        return is_zero_weight(m, &m->weights.items[n->attributes[0].ints[0]]);
+    if (longest == 0 || n->n_inputs == 0 || !operator_has(n->op, TRAIT_KEEPS_ZERO))
+        return false;
+    return ALL(uint32_t, i, n->n_inputs, is_zero(m, g, g->edges.items[n->first_input + i], longest - 1));
+}
+
+bool initial_state_is_zero(struct imported_model *m, const struct graph *g, const struct onnx_node *n, uint32_t place,
+                           tensor_id tensor)
+{
+    return onnx_node_is(n, "LSTM GRU RNN") && (place == 5 || place == 6) && is_zero(m, g, tensor, LONGEST_CHAIN);
 }

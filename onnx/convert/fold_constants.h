@@ -12,3 +12,13 @@ bool folding_take_room_for(struct importer *im, const struct graph *g, tensor_id
 // it is), or NULL when it cannot be, or is not finite where the weights are: a runtime may compute it otherwise.
 const void *evaluate_constant(struct imported_model *m, const struct graph *g, tensor_id tensor,
                               struct arena *arena_of_result);
+// Has a constant more entries than all weights that it is computed of? And are all of these moved entries of the
+// weights?
+bool constant_grows(const struct graph *g, tensor_id tensor, bool *ret_is_moved);
+// Moves what is left to the front where all entries along some axes are the same: of a type that is broadcast to the
+// former one. False: there are none, and the elements stay where they are.
+bool elements_without_repetition(const struct type *type, void *data, struct type *ret_type);
+// Is `tensor` of `g`, whose weights are the model's, zero, and does input `place` of the node say where a recurrence
+// begins? It begins at zero where nothing else is said: an initial state of zeros may be left out.
+bool initial_state_is_zero(struct imported_model *m, const struct graph *g, const struct onnx_node *n, uint32_t place,
+                           tensor_id tensor);

@@ -1,6 +1,6 @@
 // An imported model. Origins of its tensors are found by value keys, which rewrites keep. Its weights are leaves of the
-// graph whose elements are known. They stay where they are in the file until somebody asks for them; what is not aligned
-// there, or stored as typed data, is copied once, on request.
+// graph whose elements are known. They stay where they are in the file until somebody asks for them; what is not
+// aligned there, or stored as typed data, is copied once, on request.
 #include "onnx/convert/imported_model.h"
 
 #include "core/text/error.h"

@@ -1,7 +1,6 @@
 // The state of an import, and types that ONNX states, as types of the graph.
 #include "onnx/convert/importer.h"
 
-
 void importer_init(struct importer *im, struct imported_model *m, struct onnx_file *file,
                    const struct import_options *options, struct error *error)
 {

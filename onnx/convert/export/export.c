@@ -8,8 +8,7 @@
 #include "onnx/convert/export/make_concat_split.h"
 #include "onnx/convert/export/make_conv_pool.h"
 #include "onnx/convert/export/making.h"
-#include "onnx/convert/initial_state.h"
-#include "onnx/convert/repetition.h"
+#include "onnx/convert/fold_constants.h"
 #include "operators/extra_operators.h"
 
 #include <string.h>

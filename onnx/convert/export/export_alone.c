@@ -69,7 +69,7 @@ static void add_leaf(struct stand_in *s, const struct graph *g, node_id n)
     s->graph.inputs.items[s->graph.inputs.count++] = describe(s->arena, name, type);
 }
 
-static void add_output(struct stand_in *s, const struct graph *g, size_t i)
+static void add_result(struct stand_in *s, const struct graph *g, size_t i)
 {
     struct onnx_string name = named(s->arena, "output", (int64_t)i);
     vec_push(&s->imported.outputs, ((struct imported_value){name.text, g->outputs.items[i]}));
@@ -86,7 +86,7 @@ static void fill(struct stand_in *s, const struct graph *g, int64_t opset)
         if (g->nodes.items[n].op->flags & OPERATOR_IS_LEAF)
             add_leaf(s, g, n);
     for (size_t i = 0; i < g->outputs.count; i++)
-        add_output(s, g, i);
+        add_result(s, g, i);
     s->opset.version = opset;
     ONNX_SET(&s->opset, 2);
     s->opsets[0] = &s->opset;

@@ -1,9 +1,6 @@
 // The new model around its nodes: initializers, inputs, and what the old model says of what is left.
 #include "onnx/convert/export/export_model.h"
 
-#include "onnx/convert/export/export_nodes.h"
-#include "onnx/convert/export/value_names.h"
-
 #include <string.h>
 
 // ---- weights ----

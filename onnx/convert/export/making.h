@@ -1,8 +1,6 @@
 // Making ONNX nodes of one node of the graph. Private to onnx.
 #pragma once
-#include "onnx/convert/export/export_nodes.h"
 #include "onnx/convert/export/exporter.h"
-#include "onnx/convert/export/value_names.h"
 
 struct making {
     struct exporter *x;

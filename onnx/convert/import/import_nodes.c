@@ -13,7 +13,6 @@
 #include "onnx/convert/opaque/opaque_types.h"
 #include "onnx/convert/operators/converters.h"
 #include "onnx/convert/read_node.h"
-#include "onnx/convert/repetition.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -5,7 +5,6 @@
 
 #include "onnx/convert/build.h"
 #include "onnx/convert/importer.h"
-#include "onnx/convert/operators/factors_fit.h"
 #include "onnx/convert/operators/fold_into_weights.h"
 #include "onnx/convert/read_node.h"
 #include "operators/traits.h"
