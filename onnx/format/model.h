@@ -1,17 +1,101 @@
 // An ONNX model in memory: every message of onnx.proto (IR 3 to 11 and what later versions share) as a plain struct.
 // Structs, names and small values live in the file's arena; payloads of tensors and byte attributes are views into
-// memory maps and are never copied. A singular field is absent as schema.h says (NULL text or pointer, or its bit in
+// memory maps and are never copied. A singular field is absent as its kind says (NULL text or pointer, or its bit in
 // `m.has` unset: ONNX_HAS(tensor, 14)). Members, with their numbers, are those of messages.def.
+//
+// The table's descriptors, one per message, and rows, one per field, are interpreted by the reader, the writer and the
+// lists of messages, so that a field is known everywhere once it has a row.
+//
+// Every message struct begins with a `struct onnx_message`. A field's kind says what stands at its offset:
+//   INT       int64_t                 int32, int64 and enum; present when its bit in `has` is set
+//   FLOAT     float                   the same
+//   STRING    struct onnx_string      a NUL-terminated copy, present when text is not NULL; only text for people has
+//                                     a NUL in it: names end at one for much of the world
+//   BYTES     struct onnx_bytes       a view into the file; present when at is not NULL
+//   MESSAGE   pointer to a message    present when not NULL
+//   INTS      struct onnx_ints        repeated; remembers whether it was packed
+//   FLOATS    struct onnx_floats      the same
+//   STRINGS   struct onnx_strings     repeated STRING
+//   BLOBS     struct onnx_blobs       repeated BYTES
+//   MESSAGES  struct onnx_list        repeated MESSAGE
+//   RECORDS   struct onnx_blobs       all records of this field as they stand in the file, neighbours merged: the typed
+//                                     data of tensors, which is decoded on request
+// Records that the table does not know are kept in `unknown` and written back last.
 #pragma once
 #include "core/memory/arena.h"
 #include "core/memory/vec.h"
 #include "core/system/file.h"
 
 #include <stdbool.h>
-
-#include "onnx/format/schema.h"
+#include <stddef.h>
+#include <stdint.h>
 
 struct error;
+
+struct onnx_string {
+    const char *text;
+    size_t size;
+};
+struct onnx_bytes {
+    const uint8_t *at;
+    size_t size;
+};
+struct onnx_ints {
+    int64_t *items;
+    size_t count;
+    bool is_packed;
+};
+struct onnx_floats {
+    float *items;
+    size_t count;
+    bool is_packed;
+};
+struct onnx_strings {
+    struct onnx_string *items;
+    size_t count;
+};
+struct onnx_blobs {
+    struct onnx_bytes *items;
+    size_t count;
+};
+struct onnx_list {
+    void **items;   // pointers to messages of the type that the member's comment names
+    size_t count;
+};
+struct onnx_message {
+    uint32_t has;   // bit n: the INT or FLOAT field of number n is present
+    struct onnx_blobs unknown;
+};
+#define ONNX_HAS(message, number) (((message)->m.has >> (number)) & 1u)
+#define ONNX_SET(message, number) ((void)((message)->m.has |= UINT32_C(1) << (number)))
+
+enum onnx_field_kind {
+    ONNX_FIELD_INT,
+    ONNX_FIELD_FLOAT,
+    ONNX_FIELD_STRING,
+    ONNX_FIELD_BYTES,
+    ONNX_FIELD_MESSAGE,
+    ONNX_FIELD_INTS,
+    ONNX_FIELD_FLOATS,
+    ONNX_FIELD_STRINGS,
+    ONNX_FIELD_BLOBS,
+    ONNX_FIELD_MESSAGES,
+    ONNX_FIELD_RECORDS,
+};
+struct onnx_field {
+    uint8_t number;   // below 32
+    enum onnx_field_kind kind;
+    size_t offset;
+    const struct onnx_descriptor *message;   // MESSAGE, MESSAGES
+    bool is_text;                            // STRING: no name, but text for people
+};
+struct onnx_descriptor {
+    const char *name;
+    size_t size;                       // of the struct
+    const struct onnx_field *fields;   // in ascending order of number, which is the order of writing
+    size_t field_count;
+    uint32_t one_of;   // bits of the fields of which only the last one read counts
+};
 
 #define ONNX_PROTOBUF_LIMIT INT32_MAX   // a larger message cannot be read by other programs
 #define ONNX_MAX_SUBGRAPHS 64           // If, Loop and Scan may nest so deep
@@ -44,6 +128,12 @@ struct onnx_deferred {
         __VA_ARGS__                                                                                                    \
     };
 #include "onnx/format/messages.def"
+
+// Descriptors, one per message; a new message is a zeroed struct of `size` bytes.
+#define ONNX_MESSAGE(label, ...) extern const struct onnx_descriptor onnx_##label##_descriptor;
+#include "onnx/format/messages.def"
+
+const struct onnx_field *onnx_find_field(const struct onnx_descriptor *d, uint32_t number);   // NULL when unknown
 
 enum onnx_attribute_type {   // those that are written
     ONNX_ATTRIBUTE_FLOAT = 1,

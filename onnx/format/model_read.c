@@ -1,4 +1,4 @@
-// The reader: one interpreter over the tables of schema.c. Lists grow by doubling, packed ones at once; payloads are
+// The reader: one interpreter over the tables of model.c. Lists grow by doubling, packed ones at once; payloads are
 // skipped over, so the cost does not depend on the size of weights. Every byte is read once, and nesting is bounded, so
 // that a hostile file gets an error and not a stack overflow.
 //

@@ -1,4 +1,4 @@
-// The reader: one interpreter over the tables of schema.c.
+// The reader: one interpreter over the tables of model.c.
 #pragma once
 #include "onnx/format/model.h"
 

@@ -5,7 +5,6 @@
 #include "core/memory/table.h"
 #include "core/text/text.h"
 #include "onnx/convert/export/read_back.h"
-#include "onnx/format/schema.h"
 #include "optimizer/report/report.h"
 #include "optimizer/report/symbols.h"
 #include <stdlib.h>

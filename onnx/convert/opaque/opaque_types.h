@@ -14,7 +14,7 @@ struct typing {
     bool needs_no_input;   // x may be NULL: missing, or not known
 };
 // Each ends with {0}.
-extern const struct typing typings_of_shapes[], typings_of_subgraphs[];
+extern const struct typing typings_of_subgraphs[];
 
 bool has_subgraphs(const struct onnx_node *n);
 // Types of outputs that the operator's definition determines; others are left as they are.
