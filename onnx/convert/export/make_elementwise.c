@@ -1,4 +1,4 @@
-// Element-wise operators as ONNX nodes.
+// Element-wise operators, reductions, softmax and normalizations as ONNX nodes.
 #include "onnx/convert/export/making.h"
 
 bool make_elementwise(struct making *m, const struct row *row)
@@ -66,5 +66,78 @@ bool make_clip(struct making *m, const struct row *row)
     names[1] = low == -largest ? NULL : real_initializer(m->x, dtype, low);
     names[2] = high == largest ? NULL : real_initializer(m->x, dtype, high);
     emit(m->x, row->onnx, names[2] ? 3 : names[1] ? 2 : 1, names, m->output);
+    return true;
+}
+
+// ---- reductions, softmax and normalizations ----
+
+bool make_reduce(struct making *m, const struct row *row)
+{
+    const struct attribute_value *axes = attribute_of(m, "axes");
+    const char *names[2] = {input_name(m, 0), NULL};
+    bool is_input = opset_of(m) >= (m->node->op->id == OP_REDUCESUM ? 13 : 18);
+    if (axes->count == 0) {
+        emit(m->x, "Identity", 1, names, m->output);
+        return true;
+    }
+    if (is_input)
+        names[1] = list_initializer(m, axes->count, axes->ints);
+    struct onnx_node *n = emit(m->x, row->onnx, is_input ? 2 : 1, names, m->output);
+    if (!is_input)
+        set_ints_attribute(m->x, n, "axes", axes->count, axes->ints);
+    set_int_attribute(m->x, n, "keepdims", int_of(m, "keepdims"));
+    return true;
+}
+
+bool make_arg_reduce(struct making *m, const struct row *row)
+{
+    struct onnx_node *n = emit_plain(m, row->onnx, m->output);
+    set_int_attribute(m->x, n, "axis", int_of(m, "axis"));
+    set_int_attribute(m->x, n, "keepdims", int_of(m, "keepdims"));
+    if (int_of(m, "ties") && opset_of(m) < 12)
+        return cannot_export(m->x, "%s of the last index needs operator set 12", row->onnx);
+    if (int_of(m, "ties"))
+        set_int_attribute(m->x, n, "select_last_index", 1);
+    return true;
+}
+
+bool make_cumulative_sum(struct making *m, const struct row *row)
+{
+    int64_t axis = int_of(m, "axis");
+    const char *names[2] = {input_name(m, 0), int_initializer(m->x, 0, NULL, &axis)};
+    struct onnx_node *n = emit(m->x, row->onnx, 2, names, m->output);
+    set_int_attribute(m->x, n, "exclusive", int_of(m, "exclusive"));
+    set_int_attribute(m->x, n, "reverse", int_of(m, "reverse"));
+    return true;
+}
+
+// Softmax before operator set 13 takes all axes from its axis on for one.
+bool make_softmax(struct making *m, const struct row *row)
+{
+    int64_t axis = int_of(m, "axis"), rank = output_type(m)->rank, perm[MAX_RANK];
+    const char *x = input_name(m, 0);
+    if (opset_of(m) >= 13 || axis == rank - 1) {
+        set_int_attribute(m->x, emit(m->x, row->onnx, 1, &x, m->output), "axis", axis);
+        return true;
+    }
+    for (int64_t i = 0; i < rank; i++)
+        perm[i] = i;
+    perm[axis] = rank - 1;
+    perm[rank - 1] = axis;
+    const char *there = fresh_name(m->x, "transpose"), *result = fresh_name(m->x, "softmax");
+    set_ints_attribute(m->x, emit(m->x, "Transpose", 1, &x, there), "perm", (uint32_t)rank, perm);
+    set_int_attribute(m->x, emit(m->x, row->onnx, 1, &there, result), "axis", rank - 1);
+    set_ints_attribute(m->x, emit(m->x, "Transpose", 1, &result, m->output), "perm", (uint32_t)rank, perm);
+    return true;
+}
+
+// Up to operator set 20 scale and bias are per group.
+bool make_group_normalization(struct making *m, const struct row *row)
+{
+    if (opset_of(m) < 21)
+        return cannot_export(m->x, "the operator %s needs operator set 21", m->node->op->name);
+    struct onnx_node *n = emit_plain(m, row->onnx, m->output);
+    set_float_attribute(m->x, n, "epsilon", real_of(m, "epsilon"));
+    set_int_attribute(m->x, n, "num_groups", int_of(m, "groups"));
     return true;
 }

@@ -1,7 +1,7 @@
 // A model at one binding of its symbols, with nothing symbolic: it is imported as one without symbols is.
 #include "onnx/convert/symbolic/at_binding.h"
 
-#include "onnx/convert/import/import_nodes.h"
+#include "onnx/convert/import/import.h"
 
 bool at_binding_import(struct at_binding *b, const struct imported_model *named, struct onnx_file *file,
                        const struct import_options *options, const int64_t *binding)

@@ -9,7 +9,7 @@
 
 #include "onnx/convert/bind_shapes.h"
 #include "onnx/convert/import/equal_nodes.h"
-#include "onnx/convert/import/import_nodes.h"
+#include "onnx/convert/import/import.h"
 #include "onnx/convert/read_node.h"
 #include "onnx/convert/reshape_sizes.h"
 #include "onnx/convert/symbolic/shape_arithmetic.h"
