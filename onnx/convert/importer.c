@@ -19,7 +19,8 @@ void importer_free(struct importer *im)
     vec_free(&im->known);
     vec_free(&im->unfit);
     table_free(&im->kept);
-    names_free(im);
+    vec_free(&im->values);
+    key_set_free(&im->names);
 }
 
 static int64_t size_of_symbol(const struct importer *im, const struct onnx_string *symbol)
@@ -28,7 +29,7 @@ static int64_t size_of_symbol(const struct importer *im, const struct onnx_strin
     return bound ? bound->size : -1;
 }
 
-int64_t dimension_of(const struct importer *im, const struct onnx_dimension *d)
+static int64_t dimension_of(const struct importer *im, const struct onnx_dimension *d)
 {
     if (ONNX_HAS(d, 1))
         return d->value >= 0 && d->value <= MAX_ELEMENTS ? d->value : -1;
@@ -197,12 +198,6 @@ void names_count_uses(struct importer *im, const bool *is_live)
     }
     while (used.count > 0)
         name_enter(im, vec_pop(&used))->uses++;
-}
-
-void names_free(struct importer *im)
-{
-    vec_free(&im->values);
-    key_set_free(&im->names);
 }
 
 // ---- captured names ----

@@ -68,7 +68,6 @@ void importer_free(struct importer *im);
 struct type type_from_onnx(const struct importer *im, const struct onnx_type *t);
 struct type type_of_tensor(const struct onnx_tensor *t);
 struct type type_within_limits(struct type t);   // of unknown rank when it has more than MAX_ELEMENTS
-int64_t dimension_of(const struct importer *im, const struct onnx_dimension *d);   // -1: not known
 
 // ---- names of values: who they are, how often they are used, and which of them subgraphs reach out for ----
 
@@ -80,6 +79,5 @@ struct named_value *name_enter(struct importer *im, const struct onnx_string *na
 // A flag for every node of the model's graph: does an output of the model depend on it? In the importer's scratch.
 const bool *names_find_live(struct importer *im);
 void names_count_uses(struct importer *im, const bool *is_live);   // of live nodes
-void names_free(struct importer *im);
 // The outer values that subgraphs of `n` use, in order of first use, each once; allocated in the model's arena.
 const char **names_captured_by(struct importer *im, const struct onnx_node *n, uint32_t *ret_count);
