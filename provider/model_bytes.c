@@ -12,7 +12,6 @@
 
 enum { MODEL_LIMIT = INT32_MAX };
 
-typedef VEC(void *) message_list;
 struct writing {
     const struct runtime *runtime;
     const struct graph_view *view;

@@ -130,14 +130,14 @@ static void add_sample(struct facts *f, const char *key, const char *label, cons
     facts_end(f);
 }
 
-static double weight_of(const struct cost_correction *c)
+static double weight_of_correction(const struct cost_correction *c)
 {
     return fabs(c->after - c->before) * c->n_noted;
 }
 
 static int compare_corrections(const void *a, const void *b)
 {
-    double x = weight_of(a), y = weight_of(b);
+    double x = weight_of_correction(a), y = weight_of_correction(b);
     return (x < y) - (x > y);
 }
 
