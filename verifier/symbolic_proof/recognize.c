@@ -173,7 +173,8 @@ static poly without(struct polys *p, const struct known_integers *known, size_t 
     int64_t rest[LANES];
     for (int l = 0; l < LANES; l++)
         rest[l] = lanes[l] - sign * known->items.items[i].lanes[l];
-    return poly_add(p, recognize_sum(p, known, depth, rest), poly_scale(p, known->items.items[i].value, sign));
+    poly of_rest = recognize_sum(p, known, depth, rest);
+    return poly_add(p, of_rest, poly_scale(p, known->items.items[i].value, sign));
 }
 
 static bool divide_lanes(const int64_t *lanes, const int64_t *by, int64_t *ret_rest)
