@@ -243,8 +243,44 @@ static void check_quotients(struct programs *service, const struct machine *m, f
     }
 }
 
+// A quotient by a constant, less a number that it is: no instruction adds the product before it is rounded.
+static void quotient_less_init(struct one_function *f, struct instruction codes[4], float by, float less)
+{
+    one_function_init(f, FN_DIV, false);
+    codes[0] = (struct instruction){.kind = INSTRUCTION_CONSTANT, .constant = (double)by};
+    codes[1] = f->code;
+    codes[1].b = VALUE_OF_INSTRUCTION;
+    codes[2] = (struct instruction){.kind = INSTRUCTION_CONSTANT, .constant = (double)less};
+    codes[3] =
+        (struct instruction){INSTRUCTION_APPLY, FN_SUB, VALUE_OF_INSTRUCTION | 1, VALUE_OF_INSTRUCTION | 2, 0, 0};
+    f->to.value = VALUE_OF_INSTRUCTION | 3;
+    f->loop.n_instructions = 4;
+    f->loop.instructions = codes;
+}
+
+static void check_quotient_less(struct programs *service, const struct machine *m, float by, float less)
+{
+    float x[2 * N_SPECIAL], z[2 * N_SPECIAL];
+    float *addresses[] = {x, z};
+    struct one_function f;
+    struct instruction codes[4];
+    TEXT(text);
+    generated_run_fn *run;
+    quotient_less_init(&f, codes, by, less);
+    struct rows_kernel k FREED_BY(rows_kernel_free) = {0};
+    assert_true(rows_print(&text, &f.step, m->lanes, &k) && strstr(text.chars, "NAMED(rounded)(x0 * "));
+    find_run(service, &text, &run);
+    for (int i = 0; i < 2 * N_SPECIAL; i++)
+        x[i] = by * less;
+    run((const void *[]){addresses, k.numbers.list.items}, NULL, 0, 1);
+    for (int i = 0; i < 2 * N_SPECIAL; i++)
+        assert_true(z[i] == 0);
+}
+
 static int try_functions(struct programs *service, const struct machine *m, int number)
 {
+    check_quotient_less(service, m, 6, 7);
+    check_quotient_less(service, m, 768, 5);
     for (size_t i = 0; i < COUNT_OF(functions); i++)
         check_function(service, m, functions[i].fn, functions[i].function);
     check_reductions(service, m);
@@ -260,6 +296,10 @@ TEST(rows_compute_functions_of_special_values)
 {
     on_machines_here(try_functions);
 }
+
+#define RUN_OF_ROWS                                                                                                    \
+    "float *addresses[] = {(float *)NAMED(x), NAMED(y)};\n"                                                            \
+    "const void *given[] = {addresses, NAMED(told)};\nNAMED(run)(given, 0, part, parts);\n"
 
 static void add_function(struct elsewhere *e, size_t i)
 {
@@ -278,15 +318,33 @@ static void add_function(struct elsewhere *e, size_t i)
     }
     add_floats(e, "x", x, N);
     add_integers(e, "told", k.numbers.list.items, k.numbers.list.count);
-    elsewhere_end_trial(e, N, wanted, allowed, 0, 2,
-                        "float *addresses[] = {(float *)NAMED(x), NAMED(y)};\n"
-                        "const void *given[] = {addresses, NAMED(told)};\nNAMED(run)(given, 0, part, parts);\n");
+    elsewhere_end_trial(e, N, wanted, allowed, 0, 2, RUN_OF_ROWS);
+}
+
+static void add_quotient_less(struct elsewhere *e, float by, float less)
+{
+    enum { N = 2 * N_SPECIAL };
+    float x[N];
+    double nothing[N] = {0};
+    struct one_function f;
+    struct instruction codes[4];
+    elsewhere_begin_trial(e);
+    quotient_less_init(&f, codes, by, less);
+    struct rows_kernel k FREED_BY(rows_kernel_free) = {0};
+    assert_true(rows_print(&e->text, &f.step, 4, &k));
+    for (int i = 0; i < N; i++)
+        x[i] = by * less;
+    add_floats(e, "x", x, N);
+    add_integers(e, "told", k.numbers.list.items, k.numbers.list.count);
+    elsewhere_end_trial(e, N, nothing, nothing, 0, 2, RUN_OF_ROWS);
 }
 
 TEST(rows_run_on_aarch64)
 {
     ELSEWHERE(e);
     assert_true(machine.lanes == 4);
+    add_quotient_less(&e, 6, 7);
+    add_quotient_less(&e, 768, 5);
     for (size_t i = 0; i < COUNT_OF(functions); i++)
         add_function(&e, i);
     elsewhere_run(&e);
