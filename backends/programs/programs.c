@@ -48,7 +48,6 @@ struct programs {
     struct compiler compiler;
     int folder;
     bool has_warned;
-    void *given;   // a library, or NULL
     struct key_set texts;
     VEC(struct entry) entries;
     VEC(uint32_t) waiting;   // to be compiled, in their order
@@ -259,11 +258,7 @@ static bool find_kept(struct programs *p, uint32_t id)
         close(memory);
         return false;
     }
-    void *library = load(p, memory, &ignored);
-    for (uint32_t i = 0; library && i < p->entries.count; i++)
-        if (!p->entries.items[i].is_there)
-            take_from(p, library, i);
-    return p->entries.items[id].is_there;
+    return take_from(p, load(p, memory, &ignored), id);
 }
 
 // The file has the first name when it is whole, then the others as links.
@@ -423,7 +418,7 @@ static bool compile_and_load(struct programs *p, const uint32_t *ids, size_t n, 
 
 // --- finding ---------------------------------------------------------------------------------------------------------
 
-// A text that is neither there nor was tried waits to be compiled.
+// A text that is in no object that is loaded, nor kept, and was not tried, waits to be compiled.
 static uint32_t note(struct programs *p, const char *text)
 {
     size_t count = p->texts.keys.count;
@@ -434,8 +429,8 @@ static uint32_t note(struct programs *p, const char *text)
     struct error ignored;
     prefix_of_text(p, text, e.program.prefix);
     vec_push(&p->entries, e);
-    bool is_found = take_from(p, p->given, id);
-    if (!is_found && !(has_compiler(p, &ignored) && has_folder(p) && find_kept(p, id))) {
+    bool is_loaded = ANY(size_t, i, p->objects.count, take_from(p, p->objects.items[i].library, id));
+    if (!is_loaded && !(has_compiler(p, &ignored) && has_folder(p) && find_kept(p, id))) {
         p->entries.items[id].is_waiting = true;
         vec_push(&p->waiting, id);
     }
@@ -549,7 +544,7 @@ bool programs_take(struct programs *p, const char *path, struct error *error)
         return error_set_code(error, EXIT_UNSUPPORTED, path, "%s", fault);
     }
     pthread_mutex_lock(&p->lock);
-    p->given = load(p, memory, error);
+    bool is_loaded = load(p, memory, error) != NULL;
     pthread_mutex_unlock(&p->lock);
-    return p->given != NULL;
+    return is_loaded;
 }

@@ -1,6 +1,7 @@
 // The service that compiles: what it gives, what it keeps, and what it does when the compiler, the disk or the folder is
 // not as it should be. Nothing that others could have written may be run.
 #include "backends/programs/programs.h"
+#include "core/memory/vec.h"
 #include "core/system/cores.h"
 #include "tests/support/check.h"
 #include <dirent.h>
@@ -167,6 +168,26 @@ TEST_IN_PLACE(units_are_compiled_once_on_a_machine)
     }
     assert_int_equal(count_runs(p), cores_available() > 1 ? 2 : 1);   // a unit for each processor
     assert_int_equal(list_kept(p, path, sizeof path), 2);
+}
+
+// An object that has several texts is read once, whichever of its names finds it.
+TEST_IN_PLACE(units_are_loaded_once)
+{
+    enum { N = 8, MOST_UNITS = 4 };
+    const char *texts[N] = {ADD(40), ADD(41), ADD(42), ADD(43), ADD(44), ADD(45), ADD(46), ADD(47)};
+    struct program found[N];
+    int n_units = cores_available() < MOST_UNITS ? cores_available() : MOST_UNITS;
+    for (int round = 0; round < 2; round++) {
+        struct programs *s = open_at(*state, NULL);
+        assert_true(find_all(s, texts, N, found, &(struct error){0}));
+        int n_loaded = 0;
+        for (int i = 0; i < N; i++) {
+            assert_int_equal(call(&found[i], 1), 41 + i);
+            n_loaded += ALL(int, k, i, found[k].library != found[i].library);
+        }
+        assert_int_equal(n_loaded, n_units);
+        programs_close(s);
+    }
 }
 
 TEST_IN_PLACE(what_is_expected_is_compiled_with_what_is_asked_for)
