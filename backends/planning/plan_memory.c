@@ -240,16 +240,20 @@ bool *plan_list_read(const struct plan *plan, struct arena *arena)
     return is_read;
 }
 
+// What only constants are made of is there while a model is prepared, one at a time at least.
 size_t plan_bytes(const struct plan *plan)
 {
-    size_t bytes = plan->arena_bytes;
+    size_t bytes = plan->arena_bytes, largest = 0;
     const bool *is_read = plan_list_read(plan, plan->arena);
     for (memory_id m = 0; m < plan->memory.count; m++) {
         const struct plan_memory *memory = &plan->memory.items[m];
+        size_t own = mem_product((size_t)memory->elements, dtype_size(memory->dtype));
         if (plan_keeps(plan, m) ? is_read[m] : memory->place == MEMORY_INPUT || memory->place == MEMORY_OUTPUT)
-            bytes = mem_sum(bytes, mem_product((size_t)memory->elements, dtype_size(memory->dtype)));
+            bytes = mem_sum(bytes, own);
+        else if (plan_keeps(plan, m) && own > largest)
+            largest = own;
     }
-    return bytes;
+    return bytes > largest ? bytes : largest;
 }
 
 bool plan_has_room(const struct plan *plan, struct error *error)

@@ -16,6 +16,7 @@ void plan_lay_out_memory(struct plan *plan);
 bool plan_keeps(const struct plan *plan, memory_id memory);
 // The memories that steps which run each time read: these, or what a kernel packs of them, last.
 bool *plan_list_read(const struct plan *plan, struct arena *arena);
-// After that: what a run touches, weights too, and whether there is memory for it; else EXIT_UNSUPPORTED.
+// After that: what a run touches, weights too, or the largest of what is only there before it, and whether there is
+// memory for it; else EXIT_UNSUPPORTED.
 size_t plan_bytes(const struct plan *plan);
 bool plan_has_room(const struct plan *plan, struct error *error);

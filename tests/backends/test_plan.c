@@ -338,3 +338,18 @@ TEST(multiply_adds_count_as_two)
     assert_int_equal(f.plan.steps.count, 1);
     assert_true(step_work(&f.plan, &f.plan.steps.items[0]).operations == 5 * 7 * 8 * (2 * 18 - 1));
 }
+
+// As a file that nobody made may want them, also where nothing is left of them when the model runs.
+TEST(models_that_no_memory_holds_are_refused)
+{
+    static const char *const graphs[] = {
+        "(graph (let x (input 0) (f32 4)) (let w (weight 0) (f32 16777216 16777216)) (let s (reducesum :axes 1 w))"
+        " (let y (relu x)) (output y s))",
+        "(graph (let x (input 0) (f32 1 1)) (let y (broadcast :shape 16777216 16777216 x)) (output y))"};
+    for (size_t i = 0; i < COUNT_OF(graphs); i++) {
+        FIXTURE(PLAIN, &f, graphs[i]);
+        struct error error = {0};
+        assert_false(backend_has_room(f.fake, &f.g, NULL, &error));
+        assert_true(error.code == EXIT_UNSUPPORTED && strstr(error.message, " MiB of memory, and "));
+    }
+}
