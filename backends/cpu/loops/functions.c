@@ -1,12 +1,6 @@
-// Scalar functions mean what expressions/functions.def says, in single precision. The transcendental ones are written
-// without branches or tables, from these identities:
-//   exp      x = n ln 2 + r,  |r| <= ln(2) / 2,  exp(x) = 2^n (1 + p(r)), p the Taylor polynomial of exp - 1
-//   expm1    2^n p(r) + (2^n - 1), exact for small x
-//   tanh     expm1(2x) / (expm1(2x) + 2)
-//   log      x = 2^e m,  log(m) = 2 artanh((m - 1) / (m + 1)) by its series
-//   erf      1 - exp(-P(x)) for x >= 0, where P = -log(erfc) is nearly a parabola: x times a polynomial of degree 8
-//            fitted on [0, 4] (relative error of erf below 2e-7)
-// On x86 all of it is compiled twice, and the processor asked which one it takes.
+// Scalar functions mean what expressions/functions.def says, in single precision; exp, sigmoid, tanh and erf are those of
+// generated kernels, which take a few entries at a time without branches or tables. On x86 all of it is compiled twice,
+// and the processor asked which one it takes.
 #include "backends/cpu/loops/functions.h"
 
 #include "core/numbers/float_bits.h"
@@ -20,80 +14,40 @@
 
 // --- transcendental functions ----------------------------------------------------------------------------------------
 
-// exp(r) - 1 for |r| <= ln(2) / 2
-INLINED float short_expm1(float r)
+// Processors differ in how they pass vectors, so none is passed: all become part of what is compiled twice.
+#define inline inline __attribute__((always_inline))
+#define LANES 8
+#define NAMED(name) name##_of_lanes
+#include "backends/generated/vectors.inc"
+#undef inline
+
+#define EACH_VECTOR(function)                                                                                          \
+    for (int64_t i = 0; i < n; i += LANES)                                                                             \
+        if (n - i >= LANES)                                                                                            \
+            NAMED(store)(z + i, NAMED(function)(NAMED(load)(a + i)));                                                  \
+        else                                                                                                           \
+            NAMED(store_some)(z + i, NAMED(function)(NAMED(load_some)(a + i, n - i)), n - i);
+INLINED bool compute_by_vectors(enum scalar_function f, float *z, const float *a, int64_t n)
 {
-    float p = 1.0f / 5040;
-    p = p * r + 1.0f / 720;
-    p = p * r + 1.0f / 120;
-    p = p * r + 1.0f / 24;
-    p = p * r + 1.0f / 6;
-    p = p * r + 0.5f;
-    return p * r * r + r;
+    switch (f) {
+    case FN_EXP:
+        EACH_VECTOR(exp)
+        return true;
+    case FN_SIGMOID:
+        EACH_VECTOR(sigmoid)
+        return true;
+    case FN_TANH:
+        EACH_VECTOR(tanh)
+        return true;
+    case FN_ERF:
+        EACH_VECTOR(erf)
+        return true;
+    default:
+        return false;
+    }
 }
 
-// Adding 1.5 * 2^23 rounds to an integer, which then stands in the lowest bits.
-INLINED float split_exponent(float x, float *ret_rest)
-{
-    const float rounder = 12582912.0f;
-    float n = (x * 1.44269504f + rounder) - rounder;
-    *ret_rest = (x - n * 0.693145752f) - n * 1.42860677e-6f;
-    return n;
-}
-
-// 1.5 * 2^23 + 127: what is added to it stands, with the bias of exponents, in the lowest bits. NaN has bits as well,
-// but is no integer.
-INLINED float power_of_2(float n)
-{
-    const float biased_rounder = 12583039.0f;
-    return float_of_bits(bits_of_float(n + biased_rounder) << 23);
-}
-
-// 2^n may be too large where exp is not: it is applied as 2^(n - 1) and 2. Results below 2^-124 become 0.
-INLINED float fast_exp(float x)
-{
-    const float high = 88.7228f, low = -85.9f;
-    float clamped = x > high ? high : x < low ? low : x, r;
-    float n = split_exponent(clamped, &r);
-    float y = (short_expm1(r) + 1) * power_of_2(n - 1) * 2;
-    y = x > high ? INFINITY : y;
-    return x < low ? 0 : y;
-}
-
-// |x| <= 80, or NaN
-INLINED float expm1_in_range(float x)
-{
-    float r, n = split_exponent(x, &r), scale = power_of_2(n);
-    return scale * short_expm1(r) + (scale - 1);
-}
-
-INLINED float fast_expm1(float x)
-{
-    return expm1_in_range(x > 80 ? 80 : x < -80 ? -80 : x);
-}
-
-INLINED float fast_tanh(float x)
-{
-    float size = fabsf(x), doubled = fast_expm1(2 * (size > 10 ? 10 : size));
-    float y = copysignf(doubled / (doubled + 2), x);
-    return x != x ? x : y;
-}
-
-INLINED float fast_erf(float x)
-{
-    float a = fabsf(x), t = a > 4 ? 4 : a;
-    float p = -9.2573264e-6f;
-    p = p * t + 1.17650430e-4f;
-    p = p * t - 6.32868323e-4f;
-    p = p * t + 1.66708289e-3f;
-    p = p * t - 1.60449286e-4f;
-    p = p * t - 1.91530362e-2f;
-    p = p * t + 1.02777824e-1f;
-    p = p * t + 6.36619389e-1f;
-    p = p * t + 1.12837923f;
-    return copysignf(-expm1_in_range(-p * t), x);
-}
-
+// x = 2^e m, log(m) = 2 artanh((m - 1) / (m + 1)) by its series.
 INLINED float fast_log(float x)
 {
     float scale = x < 1.17549435e-38f ? 8388608.0f : 1.0f, lift = x < 1.17549435e-38f ? 23.0f : 0.0f;
@@ -114,14 +68,8 @@ INLINED float fast_log(float x)
 
 // --- scalar functions ------------------------------------------------------------------------------------------------
 
-// Functions as expressions/functions.def has them; <tgmath.h> makes its functions those of float, and these are faster.
-#undef exp
-#undef tanh
-#undef erf
+// Functions as expressions/functions.def has them; <tgmath.h> makes its functions those of float, and this one is faster.
 #undef log
-#define exp(x) fast_exp(x)
-#define tanh(x) fast_tanh(x)
-#define erf(x) fast_erf(x)
 #define log(x) fast_log(x)
 
 #define FUNCTION(enumerator, function_label, arity, c_expression, magnitude)                                           \
@@ -135,6 +83,8 @@ INLINED float fast_log(float x)
         break;
 INLINED void compute(enum scalar_function f, float *z, const float *pa, const float *pb, const float *pc, int64_t n)
 {
+    if (compute_by_vectors(f, z, pa, n))
+        return;
     switch (f) {
 #include "expressions/functions.def"
     case FN_COUNT:
@@ -144,18 +94,18 @@ INLINED void compute(enum scalar_function f, float *z, const float *pa, const fl
 #undef FUNCTION
 
 // Each lane joins every so manyth entry; a NaN stays in its lane.
-#define LANES 32
+#define FOLDED 32
 INLINED float fold_lanes(enum scalar_function f, float start, const float *a, int64_t n)
 {
-    float lane[LANES];
-    int64_t whole = n / LANES * LANES;
-    for (int k = 0; k < LANES; k++)
+    float lane[FOLDED];
+    int64_t whole = n / FOLDED * FOLDED;
+    for (int k = 0; k < FOLDED; k++)
         lane[k] = start;
     if (whole)
         memcpy(lane, a, sizeof lane);
-    for (int64_t i = LANES; i < whole; i += LANES)
-        compute(f, lane, lane, a + i, NULL, LANES);
-    for (int k = LANES / 2; k && whole; k /= 2)
+    for (int64_t i = FOLDED; i < whole; i += FOLDED)
+        compute(f, lane, lane, a + i, NULL, FOLDED);
+    for (int k = FOLDED / 2; k && whole; k /= 2)
         compute(f, lane, lane, lane + k, NULL, k);
     for (int64_t i = whole; i < n; i++)
         compute(f, lane, lane, a + i, NULL, 1);
