@@ -57,7 +57,7 @@ struct step_cost {
     double seconds;                 // median
     double spread;                  // interquartile range as a share of the median
     bool is_guessed, is_doubtful;   // doubtful: other programs came between, so it is to be measured again
-    bool is_hurried;                // doubtful, as it was measured in haste, and is not known well
+    bool is_hurried;                // doubtful, as it was measured in haste, or is a share of what one thread takes
     bool is_cut;                    // doubtful, as only some of its ways were measured
     bool is_in_model;               // taken from a running model
     bool is_old;                    // read from the database, not measured by this program

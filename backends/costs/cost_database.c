@@ -32,10 +32,11 @@
 struct cost_entry {
     const char *device, *text, *choice;
     double seconds, spread, error;
-    uint32_t run;
+    uint32_t run, replaced_run;   // that measured it; and whose cost it has replaced that it contradicts, 0: none's
     bool is_doubtful, is_cut, is_in_model;
-    bool is_own;   // measured in this run, confirmed, or divided by a factor: what the file says is no news
-    bool is_old;   // neither measured in this run nor confirmed
+    bool is_own;      // measured in this run, or confirmed: what the file says is no news
+    bool is_old;      // neither measured in this run nor confirmed
+    bool is_judged;   // divided in the file, as if this run had measured it
 };
 struct cost_database {
     struct arena arena;
@@ -105,12 +106,15 @@ static bool is_shorter(const struct cost_entry *e, const struct step_cost *other
     return is_plausible(e->seconds) && e->seconds <= other->seconds;
 }
 
-// A file's present entry takes the place of one that was only read, and of a doubtful one, unless that is better.
+// A file's present entry takes the place of one that was only read, and of a doubtful one, unless that is better. What
+// this run has written, as it judges other runs' costs, is no news to it.
 static void put_entry(struct cost_database *costs, const char *device, const char *text, const struct step_cost *cost,
                       bool is_own)
 {
     struct cost_entry *e = find_or_add_entry(costs, device, text);
-    if (!is_own && e->is_own && (!e->is_doubtful || cost->is_doubtful || is_shorter(e, cost)))
+    bool is_known = (e->is_own && (!e->is_doubtful || cost->is_doubtful || is_shorter(e, cost))) ||
+                    (e->is_judged && cost->run == costs->run);
+    if (!is_own && is_known)
         return;
     e->seconds = as_written(cost->seconds, SECONDS_FORMAT);
     e->spread = as_written(cost->spread, SPREAD_FORMAT);
@@ -119,14 +123,30 @@ static void put_entry(struct cost_database *costs, const char *device, const cha
     e->is_cut = cost->is_cut;
     e->is_in_model = cost->is_in_model;
     e->run = is_own ? costs->run : cost->run;
+    e->replaced_run = 0;
     e->is_own = is_own;
     e->is_old = !is_own;
+    e->is_judged = false;
     e->choice = arena_string(&costs->arena, cost->choice);
 }
 
 static bool is_refuted(const struct cost_database *costs, const struct cost_entry *e)
 {
-    return !e->is_own && cost_trials_refute(&costs->trials, e->run);
+    return !e->is_own && cost_trials_verdict(&costs->trials, e->run) == COSTS_REFUTED;
+}
+
+// The factor of its run. Steps that failed have no speed, and a verdict is of the day on which it fell.
+static double factor_of(const struct cost_database *costs, const struct cost_entry *e)
+{
+    bool has_speed = e->seconds < MOST_SECONDS && strncmp(e->text, OF_VERDICTS, strlen(OF_VERDICTS)) != 0 &&
+                     strcmp(e->device, costs->device) == 0;
+    return has_speed ? cost_trials_factor(&costs->trials, e->run) : 1;
+}
+
+static double seconds_of(const struct cost_database *costs, const struct cost_entry *e)
+{
+    double factor = factor_of(costs, e);
+    return factor == 1 ? e->seconds : as_written(fmax(e->seconds / factor, LEAST_SECONDS), SECONDS_FORMAT);
 }
 
 bool cost_database_find(const struct cost_database *costs, const char *text, struct step_cost *ret_cost)
@@ -135,7 +155,7 @@ bool cost_database_find(const struct cost_database *costs, const char *text, str
     if (id == TABLE_NONE || is_refuted(costs, &costs->entries.items[id]))
         return false;
     const struct cost_entry *e = &costs->entries.items[id];
-    *ret_cost = (struct step_cost){.seconds = e->seconds,
+    *ret_cost = (struct step_cost){.seconds = seconds_of(costs, e),
                                    .spread = e->spread,
                                    .error = e->error,
                                    .is_doubtful = e->is_doubtful,
@@ -161,16 +181,29 @@ static void confirm(struct cost_entry *e)
     e->is_old = false;
 }
 
+// What other programs add differs from run to run: where two come to the same, it was next to nothing.
+static bool makes_sound(const struct cost_database *costs, const struct cost_entry *e, const struct step_cost *cost)
+{
+    return e->is_old && e->is_doubtful && e->run != costs->run && e->is_in_model == cost->is_in_model &&
+           is_plausible(cost->seconds) && !cost->is_cut && !cost->is_hurried && !is_refuted(costs, e) &&
+           fabs(e->seconds - cost->seconds) <= LEAST_DIFFERENCE * e->seconds;
+}
+
 void cost_database_add(struct cost_database *costs, const char *text, const struct step_cost *cost)
 {
     uint32_t id = find_entry(costs, costs->device, text);
     struct cost_entry *e = id == TABLE_NONE ? NULL : &costs->entries.items[id];
     bool is_doubtful = cost->is_doubtful || !is_plausible(cost->seconds);
+    bool is_made_sound = e && makes_sound(costs, e, cost);
     if (e && is_doubtful && !is_refuted(costs, e) && is_shorter(e, cost)) {
         confirm(e);
         e->is_cut = cost->is_cut;
     } else
         cost_database_replace(costs, text, cost);
+    if (is_made_sound) {
+        e->is_doubtful = false;
+        costs->n_added++;
+    }
 }
 
 bool cost_database_is_on_trial(const struct cost_database *costs, const char *text, const struct step_cost *found)
@@ -189,43 +222,45 @@ static size_t count_of_run(const struct cost_database *costs, uint32_t run)
     return n;
 }
 
-// Steps that failed have no speed, and a verdict is of the day on which it fell.
-static void divide_run(struct cost_database *costs, uint32_t run, double factor)
+// What replaced costs of a run that is believed after all was measured while the machine misled.
+static void doubt_replacements(struct cost_database *costs, uint32_t run)
 {
     for (size_t i = 0; i < costs->entries.count; i++) {
         struct cost_entry *e = &costs->entries.items[i];
-        if (e->run != run || strcmp(e->device, costs->device) != 0 || e->seconds >= MOST_SECONDS ||
-            strncmp(e->text, OF_VERDICTS, strlen(OF_VERDICTS)) == 0)
-            continue;
-        e->seconds = as_written(fmax(e->seconds / factor, LEAST_SECONDS), SECONDS_FORMAT);
-        e->run = costs->run;
-        e->is_own = true;
+        e->is_doubtful = e->is_doubtful || (e->replaced_run && e->replaced_run == run);
     }
 }
 
-static void conclude(struct cost_database *costs, struct cost_trial trial, const struct log *log)
+static void note(struct cost_database *costs, uint32_t run, double kept, const struct step_cost *now,
+                 const struct log *log)
 {
-    if (!trial.is_refuted && trial.factor == 1)
+    enum cost_verdict before = cost_trials_verdict(&costs->trials, run);
+    const struct cost_trial *trial = cost_trials_note(&costs->trials, run, kept, now);
+    if (trial->verdict == before)
         return;
-    cost_trial_tell(&trial, count_of_run(costs, trial.run), log);
-    if (trial.factor != 1) {
-        divide_run(costs, trial.run, trial.factor);
-        cost_trials_forget(&costs->trials, trial.run);
-    }
+    cost_trial_tell(trial, count_of_run(costs, run), log);
+    if (trial->verdict == COSTS_STAND)
+        doubt_replacements(costs, run);
 }
 
 void cost_database_try(struct cost_database *costs, const char *text, const struct step_cost *now,
                        const struct log *log)
 {
-    struct step_cost kept;
-    bool is_tried =
-        cost_database_find(costs, text, &kept) && kept.is_old && !kept.is_doubtful && kept.run != costs->run;
-    if (is_tried)
-        conclude(costs, *cost_trials_note(&costs->trials, &kept, now), log);
-    if (is_tried && cost_trials_agree(&kept, now))
-        confirm(&costs->entries.items[find_entry(costs, costs->device, text)]);
-    else
+    uint32_t id = find_entry(costs, costs->device, text);
+    struct cost_entry *e = id == TABLE_NONE ? NULL : &costs->entries.items[id];
+    uint32_t run = e && e->is_old && !e->is_doubtful ? e->run : costs->run;
+    if (run == costs->run) {
         cost_database_add(costs, text, now);
+        return;
+    }
+    bool agrees_as_kept = cost_trials_agree(e->seconds, now);
+    note(costs, run, e->seconds, now, log);
+    if (!is_refuted(costs, e) && cost_trials_agree(seconds_of(costs, e), now)) {
+        confirm(e);
+        return;
+    }
+    cost_database_add(costs, text, now);
+    e->replaced_run = agrees_as_kept ? 0 : run;
 }
 
 const char *cost_database_device(const struct cost_database *costs, size_t entry)
@@ -391,20 +426,26 @@ static bool is_refuted_here(const struct cost_database *costs, const struct cost
     return is_refuted(costs, e) && strcmp(e->device, costs->device) == 0;
 }
 
-static struct cost_entry *sort_entries_to_keep(const struct cost_database *costs, size_t *ret_count,
-                                               struct arena *arena)
+static struct cost_entry *sort_entries_to_keep(struct cost_database *costs, size_t *ret_count, struct arena *arena)
 {
     struct cost_entry *sorted = arena_array(arena, struct cost_entry, costs->entries.count + 1);
     size_t count = 0;
-    for (size_t i = 0; i < costs->entries.count; i++)
-        if (is_plausible(costs->entries.items[i].seconds) && !is_refuted_here(costs, &costs->entries.items[i]))
-            sorted[count++] = costs->entries.items[i];
+    for (size_t i = 0; i < costs->entries.count; i++) {
+        struct cost_entry *e = &costs->entries.items[i];
+        if (!is_plausible(e->seconds) || is_refuted_here(costs, e))
+            continue;
+        bool is_divided = factor_of(costs, e) != 1;
+        e->is_judged = e->is_judged || is_divided;
+        sorted[count] = *e;
+        sorted[count].seconds = seconds_of(costs, e);
+        sorted[count++].run = is_divided ? costs->run : e->run;
+    }
     qsort(sorted, count, sizeof *sorted, compare_entries);
     *ret_count = count;
     return sorted;
 }
 
-static void print_entries(struct text *out, const struct cost_database *costs)
+static void print_entries(struct text *out, struct cost_database *costs)
 {
     ARENA(scratch);
     const char *device = "";
@@ -466,7 +507,7 @@ bool cost_database_write_last(struct cost_database *costs, struct error *error)
 void cost_database_free(struct cost_database *costs)
 {
     vec_free(&costs->entries);
-    vec_free(&costs->trials);
+    cost_trials_free(&costs->trials);
     table_free(&costs->table);
     arena_free(&costs->arena);
     mem_free(costs, sizeof *costs);

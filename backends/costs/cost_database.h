@@ -28,7 +28,7 @@ bool cost_database_open_for(struct cost_database **ret_costs, const char *file, 
 void cost_database_warn(const struct cost_database *costs, const struct log *log);   // in one line, of what was dropped
 bool cost_database_find(const struct cost_database *costs, const char *text, struct step_cost *ret_cost);
 // Other programs only make things longer: so a doubtful cost serves until it is known better, and replaces longer ones
-// only.
+// only. It is known as soon as another run comes to the same.
 void cost_database_add(struct cost_database *costs, const char *text, const struct step_cost *cost);
 // The same, whatever is there.
 void cost_database_replace(struct cost_database *costs, const char *text, const struct step_cost *cost);

@@ -244,7 +244,7 @@ static bool measure_share(const struct subject *subject, struct step_cost *ret_c
     bool is_done = measure(&alone, ret_cost);
     cpu_set_threads(b, threads);
     ret_cost->seconds /= threads;
-    ret_cost->is_doubtful = true;
+    ret_cost->is_doubtful = ret_cost->is_hurried = true;
     return is_done;
 }
 
@@ -261,6 +261,7 @@ static bool measure_share_too(const struct subject *subject, struct step_cost *r
     if (!measure_share(subject, ret_cost))
         return false;
     ret_cost->seconds = cpu_seconds_beside_others(shortest, ret_cost->seconds);
+    ret_cost->is_hurried = ret_cost->seconds != shortest;
     return true;
 }
 
