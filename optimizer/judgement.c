@@ -46,7 +46,7 @@ static void tell_of_guesses(const struct optimizing *o)
         return;
     graph_cut(&runnable, &o->results.found.graph, NULL, &o->inputs.cut);
     if (backend_estimate(o->backend, &runnable, &estimate, &error) && estimate.n_guessed &&
-        backend_list_guesses(o->backend, &runnable, &text, &error)) {
+        backend_explain(o->backend, &runnable, true, &text, &error)) {
         log_warning(o->options->log, "costs are guessed of %u of the result's %u step%s; --verbose lists them",
                     estimate.n_guessed, estimate.n_steps, plural_ending(estimate.n_steps));
         log_info(o->options->log, "guessed costs:\n%s", text.chars);

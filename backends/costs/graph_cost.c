@@ -152,8 +152,7 @@ static int compare_prices(const void *a, const void *b)
     return x->cost.seconds != y->cost.seconds ? ORDER(y->cost.seconds, x->cost.seconds) : ORDER(x->step, y->step);
 }
 
-static bool list_steps(struct backend *b, const struct graph *g, bool only_guesses, struct text *out,
-                       struct error *error)
+bool backend_explain(struct backend *b, const struct graph *g, bool only_guesses, struct text *out, struct error *error)
 {
     struct planned p FREED_BY(planned_free);
     bool is_done = planned_make(&p, b, g, error) && planned_choose(&p, b, error);
@@ -174,22 +173,7 @@ static bool list_steps(struct backend *b, const struct graph *g, bool only_guess
             text_add(out, "guessed ");
         else
             text_printf(out, "%5.1f%%  ", priced[i].cost.spread * 100);
-        step_print(out, &p.plan, priced[i].step);
-        step_print_choice(out, priced[i].step);
-        text_add(out, "   ;");
-        for (node_id node = priced[i].step->origin.first_node; node != NO_NODE; node = p.plan.next_node[node])
-            text_printf(out, " %s", g->nodes.items[node].op->name);
-        text_add(out, "\n");
+        step_print_line(out, &p.plan, priced[i].step);
     }
     return is_done;
-}
-
-bool backend_explain(struct backend *b, const struct graph *g, struct text *out, struct error *error)
-{
-    return list_steps(b, g, false, out, error);
-}
-
-bool backend_list_guesses(struct backend *b, const struct graph *g, struct text *out, struct error *error)
-{
-    return list_steps(b, g, true, out, error);
 }

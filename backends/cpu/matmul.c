@@ -317,11 +317,6 @@ static bool run_all_at_once(const struct prepared_matmul *s, const struct execut
     return onednn_run(s->all_at_once, e->workers, &a);
 }
 
-static bool run_one_by_one(const struct prepared_matmul *s, char *const *memory)
-{
-    return ALL(int64_t, i, s->n_products, run_product(s, memory, i));
-}
-
 static bool run_matmul(void *state, const struct execution *e)
 {
     const struct prepared_matmul *s = state;
@@ -329,7 +324,7 @@ static bool run_matmul(void *state, const struct execution *e)
     bool suits_threads = s->n_products >= s->threads && s->threads > 1 && work > 1e5;
     bool is_done = s->all_at_once  ? run_all_at_once(s, e)
                    : suits_threads ? run_over_threads(s, e)
-                                   : run_one_by_one(s, e->memory);
+                                   : ALL(int64_t, i, s->n_products, run_product(s, e->memory, i));
     if (is_done)
         cpu_run_behind(s->epilogue, e);
     return is_done;

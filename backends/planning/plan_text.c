@@ -331,13 +331,18 @@ void step_print(struct text *out, const struct plan *plan, const struct step *s)
     print_step(out, plan, s, false);
 }
 
-void step_print_choice(struct text *out, const struct step *s)
+void step_print_line(struct text *out, const struct plan *plan, const struct step *s)
 {
-    if (!s->way.choice || !*s->way.choice)
-        return;
-    text_printf(out, " by %s", s->way.choice);
-    if (s->way.error > 0)
+    bool has_choice = s->way.choice && *s->way.choice;
+    step_print(out, plan, s);
+    if (has_choice)
+        text_printf(out, " by %s", s->way.choice);
+    if (has_choice && s->way.error > 0)
         text_printf(out, ", error %.1e", s->way.error);
+    text_add(out, "   ;");
+    for (node_id n = s->origin.first_node; n != NO_NODE; n = plan->next_node[n])
+        text_printf(out, " %s", plan->graph->nodes.items[n].op->name);
+    text_add(out, s->origin.first_node == NO_NODE ? " copy\n" : "\n");
 }
 
 int step_print_key(struct text *out, const struct plan *plan, const struct step *s)
@@ -354,11 +359,6 @@ void plan_print(struct text *out, const struct plan *plan)
     for (size_t i = 0; i < plan->steps.count; i++) {
         const struct step *s = &plan->steps.items[i];
         text_printf(out, "%zu%s ", i, s->is_constant ? " (once)" : "");
-        step_print(out, plan, s);
-        step_print_choice(out, s);
-        text_add(out, "   ;");
-        for (node_id n = s->origin.first_node; n != NO_NODE; n = plan->next_node[n])
-            text_printf(out, " %s", plan->graph->nodes.items[n].op->name);
-        text_add(out, s->origin.first_node == NO_NODE ? " copy\n" : "\n");
+        step_print_line(out, plan, s);
     }
 }

@@ -434,7 +434,7 @@ static bool print_steps(struct session *s, const struct subject *subject, struct
     if (s->options.plan)
         plan_print(&text, model_plan(subject->model));
     if (s->options.explain)
-        is_done = backend_explain(s->backend, subject->loaded.graph, &text, error);
+        is_done = backend_explain(s->backend, subject->loaded.graph, false, &text, error);
     if (is_done && s->options.profile)
         is_done = step_times_add(&text, s->backend, subject->model, subject->inputs, subject->outputs,
                                  (size_t)s->options.repeats, error);
@@ -476,8 +476,8 @@ static bool print_price(struct session *s, struct subject *subject, struct error
     TEXT(text);
     bool is_done =
         backend_estimate(s->backend, subject->loaded.graph, &subject->estimate, error) &&
-        (!s->options.explain || backend_explain(s->backend, subject->loaded.graph, &text, error)) &&
-        (!subject->estimate.n_guessed || backend_list_guesses(s->backend, subject->loaded.graph, &text, error));
+        (!s->options.explain || backend_explain(s->backend, subject->loaded.graph, false, &text, error)) &&
+        (!subject->estimate.n_guessed || backend_explain(s->backend, subject->loaded.graph, true, &text, error));
     if (is_done) {
         print_name("", subject->path);
         printf("\n%s", text.chars ? text.chars : "");

@@ -81,9 +81,7 @@ static bool add_times(struct text *out, struct backend *b, const struct plan *pl
         text_printf(out, "%10.2f us  cost %10.2f us  ", t->steps[i] * 1e6, cost.seconds * 1e6);
         if (has_roofs && t->steps[i] > 0)
             add_work(out, plan, &plan->steps.items[i], t->steps[i], &roofs);
-        step_print(out, plan, &plan->steps.items[i]);
-        step_print_choice(out, &plan->steps.items[i]);
-        text_add(out, "\n");
+        step_print_line(out, plan, &plan->steps.items[i]);
         sum += t->steps[i];
         estimated += cost.seconds;
     }

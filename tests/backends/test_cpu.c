@@ -292,7 +292,7 @@ TEST(measures_steps)
     assert_true(first.seconds > 0 && first.seconds == again.seconds);
     assert_true(first.n_steps == 4 || first.n_steps == 3);   // the copy in front of the convolution may go
     assert_int_equal(first.n_guessed, 0);
-    OK(backend_explain(cpu, &g, &text, &error));
+    OK(backend_explain(cpu, &g, false, &text, &error));
     assert_non_null(strstr(text.chars, ":pad 1 1 1 1"));
 }
 

@@ -153,9 +153,18 @@ static poly recognize_pair(struct polys *p, const struct known_integer *x, const
     return found;
 }
 
+static poly recognize_sum(struct polys *p, const struct known_integers *known, int depth, const int64_t *lanes);
+
 // The lanes without x are recognized, and x added.
 static poly without(struct polys *p, const struct known_integers *known, size_t i, int sign, int depth,
-                    const int64_t *lanes);
+                    const int64_t *lanes)
+{
+    int64_t rest[LANES];
+    for (int l = 0; l < LANES; l++)
+        rest[l] = lanes[l] - sign * known->items.items[i].lanes[l];
+    poly of_rest = recognize_sum(p, known, depth, rest);
+    return poly_add(p, of_rest, poly_scale(p, known->items.items[i].value, sign));
+}
 
 static poly recognize_sum(struct polys *p, const struct known_integers *known, int depth, const int64_t *lanes)
 {
@@ -165,16 +174,6 @@ static poly recognize_sum(struct polys *p, const struct known_integers *known, i
         found = found == NO_POLY ? without(p, known, i, -1, depth - 1, lanes) : found;
     }
     return found;
-}
-
-static poly without(struct polys *p, const struct known_integers *known, size_t i, int sign, int depth,
-                    const int64_t *lanes)
-{
-    int64_t rest[LANES];
-    for (int l = 0; l < LANES; l++)
-        rest[l] = lanes[l] - sign * known->items.items[i].lanes[l];
-    poly of_rest = recognize_sum(p, known, depth, rest);
-    return poly_add(p, of_rest, poly_scale(p, known->items.items[i].value, sign));
 }
 
 static bool divide_lanes(const int64_t *lanes, const int64_t *by, int64_t *ret_rest)

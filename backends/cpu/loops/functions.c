@@ -1,6 +1,6 @@
-// Scalar functions mean what expressions/functions.def says, in single precision; exp, sigmoid, tanh and erf are those of
-// generated kernels, which take a few entries at a time without branches or tables. On x86 all of it is compiled twice,
-// and the processor asked which one it takes.
+// Scalar functions mean what expressions/functions.def says, in single precision; exp, sigmoid, tanh and erf are those
+// of generated kernels, which take a few entries at a time without branches or tables. On x86 all of it is compiled
+// twice, and the processor asked which one it takes.
 #include "backends/cpu/loops/functions.h"
 
 #include "core/numbers/float_bits.h"
@@ -21,27 +21,21 @@
 #include "backends/generated/vectors.inc"
 #undef inline
 
-#define EACH_VECTOR(function)                                                                                          \
-    for (int64_t i = 0; i < n; i += LANES)                                                                             \
-        if (n - i >= LANES)                                                                                            \
-            NAMED(store)(z + i, NAMED(function)(NAMED(load)(a + i)));                                                  \
-        else                                                                                                           \
-            NAMED(store_some)(z + i, NAMED(function)(NAMED(load_some)(a + i, n - i)), n - i);
+#define BY_VECTORS(enumerator, function)                                                                               \
+    case enumerator:                                                                                                   \
+        for (int64_t i = 0; i < n; i += LANES)                                                                         \
+            if (n - i >= LANES)                                                                                        \
+                NAMED(store)(z + i, NAMED(function)(NAMED(load)(a + i)));                                              \
+            else                                                                                                       \
+                NAMED(store_some)(z + i, NAMED(function)(NAMED(load_some)(a + i, n - i)), n - i);                      \
+        return true;
 INLINED bool compute_by_vectors(enum scalar_function f, float *z, const float *a, int64_t n)
 {
     switch (f) {
-    case FN_EXP:
-        EACH_VECTOR(exp)
-        return true;
-    case FN_SIGMOID:
-        EACH_VECTOR(sigmoid)
-        return true;
-    case FN_TANH:
-        EACH_VECTOR(tanh)
-        return true;
-    case FN_ERF:
-        EACH_VECTOR(erf)
-        return true;
+        BY_VECTORS(FN_EXP, exp)
+        BY_VECTORS(FN_SIGMOID, sigmoid)
+        BY_VECTORS(FN_TANH, tanh)
+        BY_VECTORS(FN_ERF, erf)
     default:
         return false;
     }
@@ -68,7 +62,7 @@ INLINED float fast_log(float x)
 
 // --- scalar functions ------------------------------------------------------------------------------------------------
 
-// Functions as expressions/functions.def has them; <tgmath.h> makes its functions those of float, and this one is faster.
+// Functions as expressions/functions.def has them; <tgmath.h> makes its functions those of float. This one is faster.
 #undef log
 #define log(x) fast_log(x)
 
