@@ -162,8 +162,8 @@ static poly without(struct polys *p, const struct known_integers *known, size_t 
     int64_t rest[LANES];
     for (int l = 0; l < LANES; l++)
         rest[l] = lanes[l] - sign * known->items.items[i].lanes[l];
-    poly of_rest = recognize_sum(p, known, depth, rest);
-    return poly_add(p, of_rest, poly_scale(p, known->items.items[i].value, sign));
+    poly x = poly_scale(p, known->items.items[i].value, sign);
+    return poly_add(p, recognize_sum(p, known, depth, rest), x);
 }
 
 static poly recognize_sum(struct polys *p, const struct known_integers *known, int depth, const int64_t *lanes)
