@@ -76,7 +76,7 @@ void optimizing_forget_untuned(struct untuned *u)
     mem_free(u, sizeof *u);
 }
 
-// --- kernels of the original -----------------------------------------------------------------------------------------
+// --- kernels of the untuned result -----------------------------------------------------------------------------------
 
 static void show_kernels(void *context, const struct tuning_progress *p)
 {
@@ -84,18 +84,18 @@ static void show_kernels(void *context, const struct tuning_progress *p)
                     p->n_steps, p->n_tried, p->before * 1e3, p->now * 1e3);
 }
 
-static void tune_kernels(struct optimizing *o, const struct graph *g)
+static void tune_kernels(struct optimizing *o, const struct graph *g, enum layout_policy policy)
 {
     struct progress progress;
     struct error ignored = {0};
-    const struct tuning_options options = {.seconds = seconds_of_tuning(o, SHARE_OF_ORIGINAL),
+    const struct tuning_options options = {.seconds = seconds_of_tuning(o, SHARE_OF_KERNELS_ALONE),
                                            .seed = (uint64_t)o->options->seed,
                                            .learns = true,
                                            .reuses = true,
                                            .context = &progress,
                                            .progress = show_kernels};
-    progress_start(&progress, o->options->progress, "tuning the original", 100);
-    struct graph_tuning *t = graph_tuning_new(o->backend, g, LAYOUTS_BEST, &options);
+    progress_start(&progress, o->options->progress, "tuning kernels", 100);
+    struct graph_tuning *t = graph_tuning_new(o->backend, g, policy, &options);
     if (t) {
         plan_tuning_advance(graph_tuning_of_plan(t), options.seconds, &ignored);
         o->report.tuned.kernels = plan_tuning_progress(graph_tuning_of_plan(t));
@@ -105,13 +105,11 @@ static void tune_kernels(struct optimizing *o, const struct graph *g)
     backend_save_costs(o->backend, &ignored);
 }
 
-void optimizing_tune_original(struct optimizing *o)
+void optimizing_tune_untuned(struct optimizing *o, const struct untuned *u)
 {
-    struct graph runnable FREED_BY(graph_free);
-    if (!graph_cut(&runnable, &o->model.graph, NULL, &o->inputs.cut))
-        return;
     enum phase before = phases_enter(&o->time.phases, PHASE_TUNING);
-    tune_kernels(o, &runnable);
+    if (u->way.choices)
+        tune_kernels(o, &u->graph, optimizing_is_timed(o) ? u->way.policy : LAYOUTS_BEST);
     phases_enter(&o->time.phases, before);
 }
 
@@ -131,7 +129,7 @@ struct tuned_graphs {
 static void show_passes(void *context, double before, double now, size_t n_evaluated)
 {
     struct tuned_graphs *t = context;
-    double share = (clock_seconds() - t->started) / seconds_of_tuning(t->o, 1 - SHARE_OF_ORIGINAL);
+    double share = (clock_seconds() - t->started) / seconds_of_tuning(t->o, 1 - SHARE_OF_KERNELS_ALONE);
     progress_update(&t->progress, (uint64_t)(100 * share), "%zu candidates, %.3f -> %.3f ms", n_evaluated, before * 1e3,
                     now * 1e3);
 }
@@ -161,7 +159,7 @@ static void search(struct tuned_graphs *t)
     const struct passes_options options = {.n_graphs = t->n,
                                            .graphs = t->all,
                                            .standard_graph = t->n > 1,
-                                           .seconds = seconds_of_tuning(o, 1 - SHARE_OF_ORIGINAL),
+                                           .seconds = seconds_of_tuning(o, 1 - SHARE_OF_KERNELS_ALONE),
                                            .seed = (uint64_t)o->options->seed,
                                            .has_store = true,
                                            .context = t,

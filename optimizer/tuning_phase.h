@@ -1,7 +1,8 @@
-// Tuning in taso-opt's job, behind the search and the contest of what that found: the kernels of the original, so that
-// what kernels cost when tuned decides which graph is better in another search; then all passes together, of the
-// original, of what was found untuned, and of what was found since. It is adopted where the whole model is faster than
-// the untuned one, timed by turns, by more than the noise; else the untuned one is what the job comes to.
+// Tuning in taso-opt's job, behind the search and the contest of what that found: the kernels of the untuned result,
+// which is the faster one of that and the original, so that what kernels cost when tuned decides which graph is better
+// in another search; then all passes together, of the original, of what was found untuned, and of what was found since.
+// It is adopted where the whole model is faster than the untuned one, timed by turns, by more than the noise; else the
+// untuned one is what the job comes to.
 #pragma once
 #include "optimizer/optimization.h"
 
@@ -10,7 +11,7 @@ bool optimizing_check_tuning(struct optimizing *o);   // false: nothing of it wo
 struct untuned;
 struct untuned *optimizing_note_untuned(struct optimizing *o, size_t finalist);
 void optimizing_forget_untuned(struct untuned *untuned);
-void optimizing_tune_original(struct optimizing *o);
+void optimizing_tune_untuned(struct optimizing *o, const struct untuned *untuned);
 // Finalists are tuned once in a job. Where nothing is timed only trials stay known.
 void optimizing_tune_passes(struct optimizing *o);
 // Is what the contest has come to since faster, with that finalist, or is nothing timed? Else choices, layouts and

@@ -249,7 +249,7 @@ static void add_tuned_pass(struct facts *f, const char *name, const struct pass_
     facts_end(f);
 }
 
-// The kernels of the original, then what each pass gave.
+// The kernels of the untuned result, then what each pass gave.
 static void add_tuning(struct facts *f, const struct report *r)
 {
     const struct joint_report *j = &r->tuned.passes.joint;

@@ -448,7 +448,7 @@ static void print_simplifying(struct text *out, const struct report *r)
 
 static void print_tuned_kernels(struct text *out, const struct tuning_progress *p)
 {
-    text_printf(out, "%zu step%s of the original from %.3f to %.3f ms, by %zu trial%s and %zu known before; ",
+    text_printf(out, "%zu step%s of the untuned result from %.3f to %.3f ms, by %zu trial%s and %zu known before; ",
                 p->n_steps, plural_ending(p->n_steps), p->before * 1e3, p->now * 1e3, p->n_tried,
                 plural_ending(p->n_tried), p->n_recalled);
 }

@@ -27,7 +27,7 @@ for line in sys.stdin:
 '''
 
 
-def tune(model, costs, command, seconds=60):
+def tune(model, costs, command, seconds=120):
     done = subprocess.run([RUN, model, "--threads", "1", "--layout", "best", "--repeats", "1", "--warmup", "0", "--costs", costs,
                            "--measure-seconds", "0.1", "--tune", str(seconds / 60), "--tune-with", command], capture_output=True, text=True, check=False)
     report = re.sub(r" in \d+ s ", " ", "\n".join(line for line in done.stdout.splitlines() if " tried " in line or " by " in line))
