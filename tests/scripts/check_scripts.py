@@ -30,6 +30,7 @@ BAD = {
     "cuda-report": [["graphs", ABSENT, "out", ABSENT], ["run", f"{NONSENSE}/below"]],
     "embed-text": [["name", "out", ABSENT]],
     "export-models": [[ABSENT]],
+    "family-rules": [[ABSENT], [NONSENSE]],
     "generate-rules": [["many"]],
     "large-model": [[f"{ABSENT}/m.onnx"]],
     "lint-includes": [[ABSENT]],

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """Definitions are derived, what is none is refused, and what is made of the table of bilinear algorithms ships:
-`check_derivations.py TASO-VERIFY taso.rules bilinear-rules`."""
+`check_derivations.py TASO-VERIFY taso.rules bilinear-rules family-rules`."""
+import importlib.machinery
+import importlib.util
 import pathlib
+import random
 import re
 import subprocess
 import sys
@@ -42,7 +45,45 @@ def check_bilinear(shipped, folder):
         assert re.sub(r"\n  \(proof .*", "", rule) in re.sub(r"\n  \(proof .*", "", shipped), rule
 
 
+# Of the sizes of a tensor, and one that is none of these.
+FORMS = (lambda d: 7, lambda d: d[1], lambda d: d[2] + 1, lambda d: 5 - d[3], lambda d: d[0] + d[3] + d[4] - 2,
+         lambda d: d[0] - d[1] + d[3] + 1, lambda d: d[0] * d[1] * d[2], lambda d: 9 * d[0] * d[1],
+         lambda d: (2 * d[0] + 2 * d[3] + 6) // 2)
+NO_FORM = lambda d: (d[0] % 5 * (d[1] % 7)) ^ d[2]  # noqa: E731
+
+
+def value_of(term, sizes):
+    """Of a term of sums, differences, products and quotients."""
+    if isinstance(term, str):
+        return int(term)
+    if term[0] == "dim":
+        return sizes[term[1]][int(term[2])]
+    x, y = (value_of(part, sizes) for part in term[1:])
+    return {"+": x + y, "-": x - y, "*": x * y, "/": x // y if y else 0}[term[0]]
+
+
+def check_terms():
+    """Terms of sizes are found by their values at some, and what has none of the forms is not. What was found is used again."""
+    sys.path.insert(0, str(pathlib.Path(sys.argv[4]).parent))
+    loader = importlib.machinery.SourceFileLoader("family_rules", sys.argv[4])
+    script = importlib.util.module_from_spec(importlib.util.spec_from_loader("family_rules", loader))
+    loader.exec_module(script)
+    rng = random.Random(1)
+    for _ in range(8):
+        sizes = [{"?x": [rng.randrange(3, 23) for _ in range(5)]} for _ in range(12)]
+        terms = script.Terms(sizes)
+        for number, form in enumerate(FORMS):
+            wanted = tuple(form(s["?x"]) for s in sizes)
+            found = terms.find(wanted)
+            assert found and tuple(value_of(script.parse(found)[0], s) for s in sizes) == wanted, (number, found)
+        assert terms.find(tuple(NO_FORM(s["?x"]) for s in sizes)) is None
+        terms, parts = script.Terms(sizes), [tuple(FORMS[i](s["?x"]) for s in sizes) for i in (4, 5)]
+        product = tuple(x * y for x, y in zip(*parts))
+        assert terms.find(product) is None and all(map(terms.find, (*parts, product)))
+
+
 def main():
+    check_terms()
     with tempfile.TemporaryDirectory() as folder:
         check_bilinear(pathlib.Path(sys.argv[2]).read_text(encoding="utf-8"), pathlib.Path(folder))
         path = pathlib.Path(folder) / "conv.txt"

@@ -6,6 +6,7 @@ import pathlib
 import random
 import re
 import shutil
+import subprocess
 import sys
 
 import false_families
@@ -288,7 +289,8 @@ def check_families(shipped, families, count):
     print(f"{count} traces: {tried.n_different} differ, {tried.n_untried} have no instance, {left} agree")
     assert left <= 2 + count // 20, "hardly a trace is told: few numbers say nothing"   # some are equalities, by chance
     with file_of([texts_of(families)["derived-conv-1x7"]]) as path:
-        again = texts_in(run(PROGRAM, "derivations", path).stdout)
+        again = texts_in(subprocess.run([SUBSTITUTIONS.parent / "scripts/family-rules", path], check=True, text=True,
+                                        stdout=subprocess.PIPE, env=dict(os.environ, TASO_VERIFY=PROGRAM)).stdout)
     assert again and all(statement_of(text) == rules[name] for name, text in again.items()), again
 
 

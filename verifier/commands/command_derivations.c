@@ -1,4 +1,4 @@
-// taso-verify derivations: programs that are equal to a definition, found by search; rules for all sizes, of families.
+// taso-verify derivations: programs that are equal to a definition, found by search; rules for some sizes, of families.
 #include "core/system/file.h"
 #include "core/text/text.h"
 #include "derivation/matching/table.h"
@@ -42,8 +42,8 @@ static const struct program program = {
     .summary =
         "Derives what a definition computes of other operators: prints the rules that lead there, formulas, and\n"
         "what is an operator. Each program that is printed was compared over a prime field with the definition.\n"
-        "Of rules that have their source as their target, derives the source at random sizes, and makes rules for all\n"
-        "sizes of what is found: candidates, for taso-verify rules.",
+        "Of rules that have their source as their target, derives the source at random sizes: rules for these sizes,\n"
+        "of which scripts/family-rules makes candidates for all.",
     .epilog = "The file has lines as x0 f32[4,8], x1 f32[8,5] and z[i,j] f32[4,5] = sum(k < 8) (x0[i,k] * x1[k,j]).\n"
               "Exit codes: 0 done, 1 a program is not equal, 2 wrong command line, 3 bad input.",
     .options = specs,
