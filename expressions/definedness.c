@@ -33,49 +33,51 @@ static enum sign sign_of_read(const struct signed_definition *s, const struct ex
     return n->b == OUTSIDE_NEVER ? inside : n->b == OUTSIDE_ZERO ? smaller(inside, SIGN_NOT_NEGATIVE) : SIGN_ANY;
 }
 
-static enum sign sign_of_sum(enum sign a, enum sign b)
+static enum sign sum(enum sign a, enum sign b)
 {
     return smaller(a, b) == SIGN_ANY ? SIGN_ANY : larger(a, b);
 }
 
-// A product of a node with itself is a square.
-static enum sign sign_of_product(const struct expr_node *n, enum sign a, enum sign b)
+static enum sign sign_of_function(enum scalar_function fn, enum sign a, enum sign b, enum sign c)
 {
-    return n->a == n->b ? larger(a, SIGN_NOT_NEGATIVE) : smaller(a, b);
+    switch (fn) {
+#define FUNCTION(enumerator, name, arity, c_expression, magnitude, sign, is_inside)                                    \
+    case FN_##enumerator:                                                                                              \
+        return sign;
+#include "expressions/functions.def"
+#undef FUNCTION
+    case FN_COUNT:
+        break;
+    }
+    return SIGN_ANY;
 }
 
+static bool is_inside_of_domain(enum scalar_function fn, enum sign a, enum sign b)
+{
+    switch (fn) {
+#define FUNCTION(enumerator, name, arity, c_expression, magnitude, sign, is_inside)                                    \
+    case FN_##enumerator:                                                                                              \
+        return is_inside;
+#include "expressions/functions.def"
+#undef FUNCTION
+    case FN_COUNT:
+        break;
+    }
+    return true;
+}
+
+static enum sign sign_of_operand(const struct signed_definition *s, const struct expr_node *n, int operand)
+{
+    return operand < function_arity(n->fn) ? sign_of(s, n->operands[operand]) : SIGN_ANY;
+}
+
+// A product of a node with itself is a square.
 static enum sign sign_of_application(const struct signed_definition *s, const struct expr_node *n)
 {
-    enum sign a = sign_of(s, n->a), b = function_arity(n->fn) > 1 ? sign_of(s, n->b) : SIGN_ANY;
-    switch ((enum scalar_function)n->fn) {
-    case FN_ADD:
-        return sign_of_sum(a, b);
-    case FN_MUL:
-        return sign_of_product(n, a, b);
-    case FN_DIV:
-        return b == SIGN_POSITIVE ? a : SIGN_ANY;
-    case FN_EXP:
-    case FN_SIGMOID:
-    case FN_COSH:
-        return SIGN_POSITIVE;
-    case FN_ABS:
-    case FN_RELU:
+    enum sign a = sign_of(s, n->a);
+    if (n->fn == FN_MUL && n->a == n->b)
         return larger(a, SIGN_NOT_NEGATIVE);
-    case FN_SQRT:
-    case FN_LOG1P:
-        return a;
-    case FN_RECIPROCAL:
-    case FN_POW:
-        return a == SIGN_POSITIVE ? a : SIGN_ANY;
-    case FN_MAX:
-        return larger(a, b);
-    case FN_MIN:
-        return smaller(a, b);
-    case FN_WHERE:
-        return smaller(b, sign_of(s, n->c));
-    default:
-        return SIGN_ANY;
-    }
+    return sign_of_function(n->fn, a, sign_of_operand(s, n, 1), sign_of_operand(s, n, 2));
 }
 
 static enum sign sign_of(const struct signed_definition *s, expr e)
@@ -94,27 +96,6 @@ static enum sign sign_of(const struct signed_definition *s, expr e)
         return smaller(sign_of(s, n->b), sign_of(s, n->c));
     default:
         return SIGN_ANY;
-    }
-}
-
-static bool divides(const struct expr_node *n)
-{
-    switch ((enum scalar_function)n->fn) {
-    case FN_DIV:
-    case FN_FMOD:
-    case FN_RECIPROCAL:
-    case FN_LOG:
-    case FN_LOG1P:
-    case FN_SQRT:
-    case FN_POW:
-    case FN_TAN:
-    case FN_ASIN:
-    case FN_ACOS:
-    case FN_ACOSH:
-    case FN_ATANH:
-        return true;
-    default:
-        return false;
     }
 }
 
@@ -139,26 +120,13 @@ static bool is_number(const struct definition *d, expr e)
 // Is what a function is of inside of its domain?
 static bool is_inside(const struct signed_definition *s, const struct expr_node *n)
 {
-    switch ((enum scalar_function)n->fn) {
-    case FN_DIV:
-        return is_number(s->d, n->b) || sign_of(s, n->b) == SIGN_POSITIVE;
-    case FN_FMOD:
-        return sign_of(s, n->b) == SIGN_POSITIVE;
-    case FN_RECIPROCAL:
-    case FN_LOG:
-    case FN_POW:
-        return sign_of(s, n->a) == SIGN_POSITIVE;
-    case FN_LOG1P:
-    case FN_SQRT:
-        return sign_of(s, n->a) != SIGN_ANY;
-    default:
-        return !divides(n);
-    }
+    return is_inside_of_domain(n->fn, sign_of(s, n->a), sign_of_operand(s, n, 1)) ||
+           (n->fn == FN_DIV && is_number(s->d, n->b));
 }
 
 bool definition_divides(const struct definition *d)
 {
-    return ANY(size_t, e, d->nodes.count, d->nodes.items[e].kind == EXPR_APPLY && divides(&d->nodes.items[e]));
+    return vec_find(&d->nodes, n, n->kind == EXPR_APPLY && !is_inside_of_domain(n->fn, SIGN_ANY, SIGN_ANY));
 }
 
 bool definition_is_partial(const struct definition *d, unsigned positive_inputs)

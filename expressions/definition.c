@@ -12,7 +12,7 @@ static const struct function_info {
     const char *name;
     int arity;
 } functions[FN_COUNT] = {
-#define FUNCTION(enumerator, name, arity, c_expression, magnitude) [FN_##enumerator] = {name, arity},
+#define FUNCTION(enumerator, name, arity, c_expression, magnitude, sign, is_inside) [FN_##enumerator] = {name, arity},
 #include "expressions/functions.def"
 #undef FUNCTION
 };

@@ -22,7 +22,7 @@
 struct arena;
 
 enum scalar_function {
-#define FUNCTION(enumerator, name, arity, c_expression, magnitude) FN_##enumerator,
+#define FUNCTION(enumerator, name, arity, c_expression, magnitude, sign, is_inside) FN_##enumerator,
 #include "expressions/functions.def"
 #undef FUNCTION
     FN_COUNT

@@ -6,7 +6,7 @@
 static inline double f64_apply(enum scalar_function fn, double a, double b, double c)
 {
     switch (fn) {
-#define FUNCTION(enumerator, name, arity, c_expression, magnitude)                                                     \
+#define FUNCTION(enumerator, name, arity, c_expression, magnitude, sign, is_inside)                                    \
     case FN_##enumerator:                                                                                              \
         return c_expression;
 #include "expressions/functions.def"

@@ -31,7 +31,7 @@ static double magnitude_of_read(const struct bounded_definition *b, const struct
 static double magnitude_of_function(enum scalar_function fn, double a, double b, double c)
 {
     switch (fn) {
-#define FUNCTION(enumerator, name, arity, c_expression, magnitude)                                                     \
+#define FUNCTION(enumerator, name, arity, c_expression, magnitude, sign, is_inside)                                    \
     case FN_##enumerator:                                                                                              \
         return magnitude;
 #include "expressions/functions.def"

@@ -12,7 +12,8 @@ extern const char kernel_common[];   // common.cuh
 static const struct function_text {
     const char *reals, *integers;
 } functions[FN_COUNT] = {
-#define FUNCTION(enumerator, name, arity, c_expression, magnitude) [FN_##enumerator].reals = #c_expression,
+#define FUNCTION(enumerator, name, arity, c_expression, magnitude, sign, is_inside)                                    \
+    [FN_##enumerator].reals = #c_expression,
 #include "expressions/functions.def"
 #undef FUNCTION
 #define INTEGER_FUNCTION(enumerator, c_expression) [FN_##enumerator].integers = #c_expression,

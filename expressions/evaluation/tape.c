@@ -172,7 +172,7 @@ static void apply_to_run(const struct tape *t, const struct run *r, uint64_t *v)
     const uint16_t *o = r->operands;
     int arity = function_arity((enum scalar_function)r->fn), b = arity > 1, c = arity > 2 ? 2 : 0;
     switch ((enum scalar_function)r->fn) {
-#define FUNCTION(enumerator, name, function_arity, c_expression, magnitude)                                            \
+#define FUNCTION(enumerator, name, function_arity, c_expression, magnitude, sign, is_inside)                           \
     case FN_##enumerator:                                                                                              \
         for (uint32_t i = 0; i < r->n; i++, o += arity)                                                                \
             v[r->first + i] = apply(t->key, FN_##enumerator, v[o[0]], v[o[b]], v[o[c]]);                               \

@@ -66,7 +66,7 @@ INLINED float fast_log(float x)
 #undef log
 #define log(x) fast_log(x)
 
-#define FUNCTION(enumerator, function_label, arity, c_expression, magnitude)                                           \
+#define FUNCTION(enumerator, function_label, arity, c_expression, magnitude, sign, is_inside)                          \
     case FN_##enumerator:                                                                                              \
         EACH_ENTRY                                                                                                     \
         {                                                                                                              \
