@@ -7,11 +7,11 @@
 
 static bool is_key(const void *owner, uint32_t id, const void *key)
 {
-    const struct key *known = &((const struct key_set *)owner)->keys.items[id], *asked = key;
+    const struct key_bytes *known = &((const struct key_set *)owner)->keys.items[id], *asked = key;
     return known->size == asked->size && (asked->size == 0 || memcmp(known->bytes, asked->bytes, asked->size) == 0);
 }
 
-static uint32_t find(const struct key_set *s, const struct key *key, uint64_t *ret_hash)
+static uint32_t find(const struct key_set *s, const struct key_bytes *key, uint64_t *ret_hash)
 {
     *ret_hash = hash_bytes(key->bytes, key->size, key->size);
     return table_find(&s->by_bytes, *ret_hash, is_key, s, key);
@@ -20,13 +20,13 @@ static uint32_t find(const struct key_set *s, const struct key *key, uint64_t *r
 uint32_t key_set_find(const struct key_set *s, const void *bytes, size_t size)
 {
     uint64_t hash;
-    return find(s, &(struct key){bytes, size}, &hash);
+    return find(s, &(struct key_bytes){bytes, size}, &hash);
 }
 
 uint32_t key_set_add(struct key_set *s, struct arena *a, const void *bytes, size_t size)
 {
     uint64_t hash;
-    struct key key = {bytes, size};
+    struct key_bytes key = {bytes, size};
     uint32_t found = find(s, &key, &hash);
     if (found != KEY_NONE)
         return found;

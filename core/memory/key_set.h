@@ -7,7 +7,7 @@
 struct arena;
 
 struct key_set {
-    VEC(struct key {
+    VEC(struct key_bytes {
         const void *bytes;
         size_t size;
     })

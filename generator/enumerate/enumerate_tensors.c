@@ -81,42 +81,25 @@ static bool repeat_a_value(const struct tensor_store *s, uint32_t a, uint32_t b)
 
 // --- what nodes stand on ---------------------------------------------------------------------------------------------
 
-static bool is_ground(const void *owner, uint32_t id, const void *key)
+// What stands on some nodes of a closure; NULL: nothing does.
+static const nodes_above *nodes_on(const struct tensor_store *s, const uint32_t *closure, uint32_t chosen)
 {
-    const struct tensor_store *s = owner;
-    const struct ground *known = &s->grounds.items[id], *asked = key;
-    return known->n == asked->n && memcmp(known->nodes, asked->nodes, (size_t)known->n * sizeof *known->nodes) == 0;
-}
-
-static uint64_t hash_of_ground(const struct ground *g)
-{
-    return hash_bytes((const uint8_t *)g->nodes, (size_t)g->n * sizeof *g->nodes, 0);
-}
-
-// The ground that some nodes of a closure are; NULL: no node stands on these.
-static const struct ground *ground_of(const struct tensor_store *s, const uint32_t *closure, uint32_t chosen)
-{
-    struct ground asked = {.n = 0};
+    uint32_t ground[MAX_OPS];
+    size_t n = 0;
     for (int i = 0; chosen >> i; i++)
         if (chosen >> i & 1)
-            asked.nodes[asked.n++] = closure[i];
-    uint32_t found = table_find(&s->by_ground, hash_of_ground(&asked), is_ground, s, &asked);
-    return found == TABLE_NONE ? NULL : &s->grounds.items[found];
+            ground[n++] = closure[i];
+    uint32_t found = key_set_find(&s->by_ground, ground, n * sizeof *ground);
+    return found == KEY_NONE ? NULL : &s->grounds.items[found];
 }
 
 static void add_to_ground(struct tensor_store *s, uint32_t node)
 {
     const struct node *n = &s->nodes.items[node];
-    struct ground asked = {.n = n->level - 1};
-    memcpy(asked.nodes, n->closure, (size_t)asked.n * sizeof *asked.nodes);
-    uint64_t hash = hash_of_ground(&asked);
-    uint32_t found = table_find(&s->by_ground, hash, is_ground, s, &asked);
-    if (found == TABLE_NONE) {
-        found = (uint32_t)s->grounds.count;
-        table_insert(&s->by_ground, hash, found);
-        vec_push(&s->grounds, asked);
-    }
-    vec_push(&s->grounds.items[found].above, node);
+    uint32_t ground = key_set_add(&s->by_ground, &s->data, n->closure, (size_t)(n->level - 1) * sizeof *n->closure);
+    if (ground == s->grounds.count)
+        vec_push(&s->grounds, ((nodes_above){0}));
+    vec_push(&s->grounds.items[ground], node);
 }
 
 // --- applications of a level -----------------------------------------------------------------------------------------
@@ -203,10 +186,10 @@ static void visit_pairs_beside(const struct visiting *v, uint32_t a)
     uint32_t node = v->s->tensors.items[a].node;
     const struct node *n = &v->s->nodes.items[node];
     for (uint32_t chosen = 0; chosen < 1u << (n->level - 1); chosen++) {
-        const struct ground *ground = ground_of(v->s, n->closure, chosen);
-        for (size_t i = 0; ground && i < ground->above.count && ground->above.items[i] < node; i++)
-            if (!is_in_closure(n, ground->above.items[i]))
-                visit_pairs_with_node(v, a, ground->above.items[i]);
+        const nodes_above *above = nodes_on(v->s, n->closure, chosen);
+        for (size_t i = 0; above && i < above->count && above->items[i] < node; i++)
+            if (!is_in_closure(n, above->items[i]))
+                visit_pairs_with_node(v, a, above->items[i]);
     }
 }
 
@@ -387,9 +370,9 @@ void tensor_store_init(struct tensor_store *s, struct family_types *u, int max_o
 void tensor_store_free(struct tensor_store *s)
 {
     for (size_t i = 0; i < s->grounds.count; i++)
-        vec_free(&s->grounds.items[i].above);
+        vec_free(&s->grounds.items[i]);
     vec_free(&s->grounds);
-    table_free(&s->by_ground);
+    key_set_free(&s->by_ground);
     vec_free(&s->tensors);
     vec_free(&s->nodes);
     vec_free(&s->supports);

@@ -15,6 +15,7 @@
 // The *support* of a value is the set of inputs that it depends on: those that all terms of this value need, as a term
 // with x - x in it stands there with y - y too.
 #pragma once
+#include "core/memory/key_set.h"
 #include "generator/enumerate/family_types.h"
 
 #define NO_TENSOR UINT32_MAX
@@ -38,12 +39,9 @@ struct node {
     uint16_t instance;
     uint8_t n_outputs, level;
 };
-// The ground of nodes of levels up to max_ops - 2: their closures but for themselves.
-struct ground {
-    uint32_t nodes[MAX_OPS];
-    int n;
-    VEC(uint32_t) above;   // the nodes that stand on it, ascending
-};
+// The nodes that stand on one ground, ascending. The ground of nodes of levels up to max_ops - 2 is their closures but
+// for themselves.
+typedef VEC(uint32_t) nodes_above;
 struct tensor_store {
     struct family_types *family_types;
     const struct family *family;
@@ -52,8 +50,9 @@ struct tensor_store {
     VEC(struct node) nodes;
     uint32_t first_tensor[MAX_OPS + 1];   // of each level; [level + 1] ends it
     uint32_t first_node[MAX_OPS + 2];
-    VEC(struct ground) grounds;
-    struct table by_value, by_ground;
+    VEC(nodes_above) grounds;   // by the number of the ground's key, its nodes
+    struct key_set by_ground;
+    struct table by_value;
     VEC(uint32_t) supports;   // of each value
     struct arena data;
 };

@@ -118,12 +118,6 @@ static void add_rewrite(struct reduction *r, const struct equation *equation)
                       shapes_have_condition(&equation->shapes));
 }
 
-static bool is_failed_key(const void *owner, uint32_t id, const void *key)
-{
-    const struct reduction *r = owner;
-    return key_compare(&r->failed_keys.items[id], key) == 0;
-}
-
 // A key for both sides, which are short: "source target" cut at the length of a key.
 static void key_of_rule_graph(const struct rule_graph *rg, struct key *ret_key)
 {
@@ -140,7 +134,7 @@ static bool add_if_true(struct reduction *r, const struct rule_graph *rg)
     struct equation equation = {.graph = *rg};
     struct key key;
     key_of_rule_graph(rg, &key);
-    if (table_find(&r->failed, key_hash(&key), is_failed_key, r, &key) != TABLE_NONE)
+    if (key_set_find(&r->failed, key.bytes, key.length) != KEY_NONE)
         return false;
     enum shapes_verdict verdict = shapes_test(rg, reduction_calls(r), EVIDENCE_NONE, &equation.shapes);
     if (verdict == SHAPES_HOLD) {
@@ -150,8 +144,7 @@ static bool add_if_true(struct reduction *r, const struct rule_graph *rg)
     }
     r->counts.false_sizes += verdict == SHAPES_FALSE_AT_OTHER_SIZES;
     r->counts.false_reals += verdict == SHAPES_FALSE_ON_REALS;
-    table_insert(&r->failed, key_hash(&key), (uint32_t)r->failed_keys.count);
-    vec_push(&r->failed_keys, key);
+    key_set_add(&r->failed, &r->failed_keys, key.bytes, key.length);
     return false;
 }
 
@@ -367,6 +360,6 @@ void class_reduction_free(struct reduction *r)
     mem_free_array(r->firm_parts.parent, r->firm_parts.count);
     vec_free(&r->equations);
     vec_free(&r->first_member);
-    vec_free(&r->failed_keys);
-    table_free(&r->failed);
+    key_set_free(&r->failed);
+    arena_free(&r->failed_keys);
 }

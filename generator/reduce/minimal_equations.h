@@ -5,6 +5,7 @@
 // them: it is generalised (prune.h), tested at other sizes and on reals (changed_sizes.h), and becomes a new
 // substitution, with which all else is connected anew. So no list of all pairs is ever made.
 #pragma once
+#include "core/memory/key_set.h"
 #include "generator/enumerate/find_classes.h"
 #include "generator/other_sizes/changed_sizes.h"
 #include "generator/reduce/rewrite.h"
@@ -35,8 +36,8 @@ struct reduction {
     VEC(struct equation) equations;
     struct reduce_counts counts;
     VEC(uint32_t) first_member;   // of every class; one more ends the last
-    struct table failed;
-    VEC(struct key) failed_keys;
+    struct key_set failed;        // keys of what is false
+    struct arena failed_keys;
 };
 void class_reduction_init(struct reduction *r, struct family_types *u, const struct findings *findings, uint64_t seed,
                           size_t call_bytes);   // call_bytes: of every thread, as evaluation_cache_init has it

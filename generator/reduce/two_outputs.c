@@ -157,37 +157,13 @@ static void take_class(struct two_outputs_terms *j, struct reduction *r, uint32_
 
 // --- targets, by pairs of operators ----------------------------------------------------------------------------------
 
-static bool is_target(const void *owner, uint32_t id, const void *key)
-{
-    const struct two_outputs_terms *j = owner;
-    return key_compare(&j->targets.items[id].half.key, key) == 0;
-}
-
-static bool is_node_pair(const void *owner, uint32_t id, const void *key)
-{
-    const struct two_outputs_terms *j = owner;
-    const uint64_t *pair = key;
-    return j->pairs.items[id].a == pair[0] && j->pairs.items[id].b == pair[1];
-}
-
-static uint64_t hash_of_pair(uint64_t pair[2])
-{
-    uint64_t a = pair[0], b = pair[1];
-    pair[0] = a < b ? a : b;
-    pair[1] = a < b ? b : a;
-    return hash_mix(pair[0], pair[1]);
-}
-
 static void index_pair(struct two_outputs_terms *j, uint64_t a, uint64_t b, uint32_t target)
 {
-    uint64_t pair[2] = {a, b}, hash = hash_of_pair(pair);
-    uint32_t found = table_find(&j->by_pair, hash, is_node_pair, j, pair);
-    if (found == TABLE_NONE) {
-        found = (uint32_t)j->pairs.count;
-        table_insert(&j->by_pair, hash, found);
-        vec_push(&j->pairs, ((struct node_pair){pair[0], pair[1], {0}}));
-    }
-    vec_push(&j->pairs.items[found].targets, target);
+    uint64_t pair[2] = {a < b ? a : b, a < b ? b : a};
+    uint32_t number = key_set_add(&j->pairs, &j->keys, pair, sizeof pair);
+    if (number == j->with_pair.count)
+        vec_push(&j->with_pair, ((target_list){0}));
+    vec_push(&j->with_pair.items[number], target);
 }
 
 // The smaller one of two targets is found: with b operators it shares none with the other only where 2 b <= max_ops,
@@ -216,21 +192,20 @@ static bool add_target(void *context, const uint8_t *order)
     struct renamed_target added = {.class = r->class, .term = r->term};
     two_outputs_make_half(j, r->term, order, &added.half);
     memcpy(added.order, order, sizeof added.order);
-    uint64_t hash = key_hash(&added.half.key);
-    if (table_find(&j->by_target, hash, is_target, j, &added.half.key) != TABLE_NONE)
-        return true;
-    table_insert(&j->by_target, hash, (uint32_t)j->targets.count);
-    vec_push(&j->targets, added);
-    index_target(j, (uint32_t)j->targets.count - 1);
+    uint32_t number = key_set_add(&j->known_targets, &j->keys, added.half.key.bytes, added.half.key.length);
+    if (number == j->targets.count) {
+        vec_push(&j->targets, added);
+        index_target(j, number);
+    }
     return true;
 }
 
 static void visit_pair(const struct two_outputs_terms *j, uint64_t a, uint64_t b, partner_fn *visit, void *context)
 {
-    uint64_t pair[2] = {a, b}, hash = hash_of_pair(pair);
-    uint32_t found = table_find(&j->by_pair, hash, is_node_pair, j, pair);
-    for (size_t i = 0; found != TABLE_NONE && i < j->pairs.items[found].targets.count; i++)
-        visit(context, &j->targets.items[j->pairs.items[found].targets.items[i]]);
+    uint64_t pair[2] = {a < b ? a : b, a < b ? b : a};
+    uint32_t found = key_set_find(&j->pairs, pair, sizeof pair);
+    for (size_t i = 0; found != KEY_NONE && i < j->with_pair.items[found].count; i++)
+        visit(context, &j->targets.items[j->with_pair.items[found].items[i]]);
 }
 
 void two_outputs_visit_partners(const struct two_outputs_terms *j, const struct half *target, partner_fn *visit,
@@ -264,12 +239,13 @@ void two_outputs_terms_init(struct two_outputs_terms *j, struct reduction *r, in
 
 void two_outputs_terms_free(struct two_outputs_terms *j)
 {
-    for (size_t i = 0; i < j->pairs.count; i++)
-        vec_free(&j->pairs.items[i].targets);
+    for (size_t i = 0; i < j->with_pair.count; i++)
+        vec_free(&j->with_pair.items[i]);
     vec_free(&j->classes);
     vec_free(&j->terms);
     vec_free(&j->targets);
-    vec_free(&j->pairs);
-    table_free(&j->by_target);
-    table_free(&j->by_pair);
+    vec_free(&j->with_pair);
+    key_set_free(&j->known_targets);
+    key_set_free(&j->pairs);
+    arena_free(&j->keys);
 }

@@ -30,19 +30,17 @@ struct renamed_target {
     uint32_t class, term;
     uint8_t order[MAX_LEAVES];
 };
-struct node_pair {
-    uint64_t a, b;
-    VEC(uint32_t) targets;
-};
+typedef VEC(uint32_t) target_list;
 struct two_outputs_terms {
     const struct family *family;
     const struct found_member *members;
     int max_ops;
     VEC(struct known_class) classes;
     VEC(struct known_term) terms;
-    VEC(struct renamed_target) targets;
-    VEC(struct node_pair) pairs;
-    struct table by_target, by_pair;
+    VEC(struct renamed_target) targets;   // by the number of their keys
+    VEC(target_list) with_pair;           // by the number of the pair's key, the hashes of two operators
+    struct key_set known_targets, pairs;
+    struct arena keys;
 };
 void two_outputs_terms_init(struct two_outputs_terms *j, struct reduction *r, int max_ops);   // finds them all
 void two_outputs_terms_free(struct two_outputs_terms *j);

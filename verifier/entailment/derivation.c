@@ -1,23 +1,26 @@
 // Breadth-first search from both ends over terms, with the axioms of a proof as rewrite rules.
 #include "verifier/entailment/derivation.h"
 
+#include "core/memory/key_set.h"
 #include "core/text/text.h"
 #include <string.h>
 
 #define LARGEST_TERM 40   // applications
 
 struct visited {
-    logic_term term;
+    struct place_of_term {
+        logic_term term;
+        uint32_t side;   // 0: reached from the source, 1: from the target
+    } at;
     uint32_t from;   // index of the visited term before; UINT32_MAX: an end
     const char *property;
-    uint8_t side;   // 0: reached from the source, 1: from the target
 };
 struct search {
     struct logic *l;
     const struct axioms *axioms;
     const struct entailment *proof;
     VEC(struct visited) visited;
-    struct table by_term;   // term and side
+    struct key_set places;   // of these
     uint32_t limit;
     uint32_t meeting[2];   // visited terms of both sides that are the same
     bool has_met;
@@ -65,39 +68,17 @@ static bool instantiate(struct logic *l, logic_term pattern, const logic_term *b
 
 // --- the search ------------------------------------------------------------------------------------------------------
 
-struct visited_key {
-    const struct search *s;
-    logic_term term;
-    uint8_t side;
-};
-
-static bool is_visited(const void *owner, uint32_t id, const void *key)
+static void visit(struct search *s, logic_term term, uint32_t from, const char *property, uint32_t side)
 {
-    const struct visited *v = &((const struct search *)owner)->visited.items[id];
-    const struct visited_key *k = key;
-    return v->term == k->term && v->side == k->side;
-}
-
-static uint64_t hash_of(logic_term term, uint8_t side)
-{
-    return (term * UINT64_C(0x9e3779b97f4a7c15)) ^ ((uint64_t)side << 63);
-}
-
-static uint32_t find_visited(const struct search *s, logic_term term, uint8_t side)
-{
-    struct visited_key key = {s, term, side};
-    return table_find(&s->by_term, hash_of(term, side), is_visited, s, &key);
-}
-
-static void visit(struct search *s, logic_term term, uint32_t from, const char *property, uint8_t side)
-{
-    if (s->has_met || s->visited.count >= s->limit || find_visited(s, term, side) != TABLE_NONE ||
-        size_of(s->l, term) > LARGEST_TERM)
+    struct place_of_term at = {term, side}, across = {term, !side};
+    if (s->has_met || s->visited.count >= s->limit || size_of(s->l, term) > LARGEST_TERM)
         return;
-    vec_push(&s->visited, ((struct visited){term, from, property, side}));
-    uint32_t here = (uint32_t)s->visited.count - 1, other = find_visited(s, term, !side);
-    table_insert(&s->by_term, hash_of(term, side), here);
-    if (other != TABLE_NONE) {
+    uint32_t here = key_set_add(&s->places, &s->l->arena, &at, sizeof at);
+    uint32_t other = key_set_find(&s->places, &across, sizeof across);
+    if (here < s->visited.count)
+        return;
+    vec_push(&s->visited, ((struct visited){at, from, property}));
+    if (other != KEY_NONE) {
         s->has_met = true;
         s->meeting[side] = here;
         s->meeting[!side] = other;
@@ -130,7 +111,7 @@ static void rewrite_at(struct search *s, const struct place *at, uint32_t from, 
     logic_term bound[2 * MAX_RULE_VARIABLES], replacement;
     memset(bound, 0xff, sizeof bound);
     if (match_term(s->l, pattern, at->term, bound) && instantiate(s->l, result, bound, &replacement))
-        visit(s, rebuild(s->l, at, replacement), from, axiom->name, s->visited.items[from].side);
+        visit(s, rebuild(s->l, at, replacement), from, axiom->name, s->visited.items[from].at.side);
 }
 
 static void rewrite_everywhere(struct search *s, const struct place *at, uint32_t from)
@@ -159,10 +140,11 @@ static void add_chain(struct search *s, struct derivation *d)
         vec_push(&first_half, v);
     while (first_half.count) {
         const struct visited *v = &s->visited.items[vec_pop(&first_half)];
-        vec_push(&d->steps, ((struct derivation_step){v->term, v->property}));
+        vec_push(&d->steps, ((struct derivation_step){v->at.term, v->property}));
     }
     for (uint32_t v = s->meeting[1]; s->visited.items[v].from != UINT32_MAX; v = s->visited.items[v].from) {
-        struct derivation_step step = {s->visited.items[s->visited.items[v].from].term, s->visited.items[v].property};
+        struct derivation_step step = {s->visited.items[s->visited.items[v].from].at.term,
+                                       s->visited.items[v].property};
         vec_push(&d->steps, step);
     }
 }
@@ -179,14 +161,14 @@ bool property_derivation_find(struct derivation *ret_derivation, const struct ax
         visit(&s, ends->left, UINT32_MAX, NULL, 0);
         visit(&s, ends->right, UINT32_MAX, NULL, 1);
         for (uint32_t next = 0; next < s.visited.count && !s.has_met; next++) {
-            struct place root = {NULL, s.visited.items[next].term, 0};
+            struct place root = {NULL, s.visited.items[next].at.term, 0};
             rewrite_everywhere(&s, &root, next);
         }
     }
     if (s.has_met)
         add_chain(&s, ret_derivation);
     vec_free(&s.visited);
-    table_free(&s.by_term);
+    key_set_free(&s.places);
     return s.has_met;
 }
 
