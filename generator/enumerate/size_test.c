@@ -19,7 +19,7 @@ struct judging {
 
 // --- settings --------------------------------------------------------------------------------------------------------
 
-static int find_place(const struct shapes *s, int kind, int owner, int attribute)
+int shapes_find(const struct shapes *s, int kind, int owner, int attribute)
 {
     for (int i = 0; i < s->n; i++)
         if ((int)s->places[i].kind == kind && s->places[i].owner == owner && s->places[i].attribute == attribute)
@@ -47,7 +47,7 @@ static const struct call_setting *setting_at(const struct judging *j, int kind, 
     struct attribute_value values[MAX_ATTRIBUTES];
     ARENA_MARK(mark, &j->t->calls->scratch);
     for (int a = 0, n = operator_n_attributes(in->op); a < n; a++) {
-        int place = find_place(j->t->shapes, kind, owner, a);
+        int place = shapes_find(j->t->shapes, kind, owner, a);
         values[a] = in->attributes[a];
         if (place >= 0)
             values[a].ints = sizes_from(j, place, &in->attributes[a]);
@@ -104,7 +104,7 @@ void size_test_init(struct size_test *t, const struct rule_graph *rg, const stru
     t->calls = calls;
     t->is_trusting = false;
     for (int v = 0; v < rg->n_variables; v++) {
-        int place = find_place(shapes, SIZE_OF_VARIABLE, v, 0);
+        int place = shapes_find(shapes, SIZE_OF_VARIABLE, v, 0);
         t->first_place[v] = (uint8_t)(place < 0 ? shapes->n : place);
     }
     for (int i = 0; i < rg->n_nodes; i++)

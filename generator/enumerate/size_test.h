@@ -26,6 +26,10 @@ struct shapes {
     uint8_t steps[MAX_ASSIGNMENTS][MAX_SIZES];
 };
 
+// The place at which the sizes of an owner begin, or those of an attribute of it; they stand together, but for those
+// that MAX_SIZES leaves out. -1: it has none.
+int shapes_find(const struct shapes *s, int kind, int owner, int attribute);
+
 struct size_test {
     const struct rule_graph *rg;
     const struct shapes *shapes;

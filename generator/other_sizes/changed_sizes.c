@@ -274,13 +274,14 @@ static bool find_class(struct changing *c, int place)
 
 // --- mixed assignments -----------------------------------------------------------------------------------------------
 
-void shapes_sizes(const struct shapes *s, int assignment, int64_t *ret_sizes)
+void shapes_sizes(const struct shapes *s, int example, int64_t *ret_sizes)
 {
     for (int i = 0; i < s->n; i++) {
         int class = s->class_of[i];
         int64_t base = s->places[i].base;
-        int64_t step = class < 0 ? 0 : s->other[class] ? s->other[class] - base : base;
-        ret_sizes[i] = class < 0 ? base : base + s->steps[assignment][class] * step;
+        bool is_other = class >= 0 && example > 0;
+        int64_t step = !is_other ? 0 : s->other[class] ? s->other[class] - base : base;
+        ret_sizes[i] = is_other ? base + s->steps[example - 1][class] * step : base;
     }
 }
 
@@ -300,7 +301,7 @@ static void find_assignments(struct assigning *a, int n)
     for (; a->attempts < 8 * n && s->n_assignments < n; a->attempts++) {
         for (int i = 0; i < s->n_classes; i++)
             s->steps[s->n_assignments][i] = a->attempts == 0 ? 1 : (uint8_t)random_below(&a->stream, 3);
-        shapes_sizes(s, s->n_assignments, sizes);
+        shapes_sizes(s, s->n_assignments + 1, sizes);
         enum verdict verdict = size_test_judge(a->trial, sizes, NULL, 0);
         a->is_refuted = a->is_refuted || verdict == VERDICT_UNEQUAL;
         s->n_assignments += verdict == VERDICT_EQUAL;
@@ -310,7 +311,7 @@ static void find_assignments(struct assigning *a, int n)
 static bool hold_on_reals(struct size_test *trial, const struct shapes *s)
 {
     int64_t sizes[MAX_SIZES];
-    for (int i = 0; i < s->n_assignments; i++) {
+    for (int i = 1; i <= s->n_assignments; i++) {
         shapes_sizes(s, i, sizes);
         if (!size_test_holds_on_reals(trial, sizes, 1, 0))
             return false;
@@ -350,8 +351,7 @@ static enum shapes_verdict test(const struct rule_graph *rg, struct evaluation_c
     struct changing c = {.s = ret_shapes, .trial = &trial, .evidence = evidence};
     *ret_is_refuted = false;
     find_places(rg, ret_shapes);
-    for (int i = 0; i < ret_shapes->n; i++)
-        c.base[i] = ret_shapes->places[i].base;
+    shapes_sizes(ret_shapes, 0, c.base);
     size_test_init(&trial, rg, ret_shapes, calls);
     if (!size_test_holds_on_reals(&trial, c.base, 4, 64))
         return SHAPES_FALSE_ON_REALS;

@@ -19,5 +19,5 @@ enum shapes_verdict { SHAPES_HOLD, SHAPES_FALSE_AT_OTHER_SIZES, SHAPES_FALSE_ON_
 enum evidence { EVIDENCE_NONE, EVIDENCE_DERIVED };
 enum shapes_verdict shapes_test(const struct rule_graph *rg, struct evaluation_cache *calls, enum evidence evidence,
                                 struct shapes *ret_shapes);
-// The value of every size at a mixed assignment.
-void shapes_sizes(const struct shapes *s, int assignment, int64_t *ret_sizes);
+// The value of every size at an example: at 0 the enumeration's, then at each mixed assignment.
+void shapes_sizes(const struct shapes *s, int example, int64_t *ret_sizes);

@@ -74,17 +74,11 @@ static const struct attribute_value *value_at(const struct generalizing *g, int 
     return &instance_at(g, place)->attributes[g->p->places[place].attribute];
 }
 
-static bool is_size_place(const struct shapes *s, int node, int attribute)
-{
-    return ANY(int, i, s->n,
-               s->places[i].kind == SIZE_OF_ATTRIBUTE && s->places[i].owner == node &&
-                   s->places[i].attribute == attribute);
-}
-
 // Sizes that types decide stay sizes, but for whole shapes and cuts.
 static bool may_be_variable(const struct generalizing *g, int node, int attribute, enum attribute_role role)
 {
-    return table_of(role) && (role == ROLE_SHAPE || role == ROLE_PART_SIZES || !is_size_place(g->s, node, attribute));
+    return table_of(role) &&
+           (role == ROLE_SHAPE || role == ROLE_PART_SIZES || shapes_find(g->s, SIZE_OF_ATTRIBUTE, node, attribute) < 0);
 }
 
 static void find_places(struct generalizing *g)
@@ -234,10 +228,9 @@ static void generalize_place(struct generalizing *g, int place)
 void generalize_attributes(struct size_test *trial, struct attribute_places *ret_places)
 {
     struct generalizing g = {trial->rg, trial->shapes, trial, ret_places, {0}};
-    for (int i = 0; i < trial->shapes->n; i++)
-        g.base[i] = trial->shapes->places[i].base;
+    shapes_sizes(trial->shapes, 0, g.base);
     if (trial->shapes->n_assignments > 0)
-        shapes_sizes(trial->shapes, 0, g.other);
+        shapes_sizes(trial->shapes, 1, g.other);
     find_places(&g);
     for (int i = 0; i < g.p->n && g.p->n_variables < MAX_FREE_VALUES; i++)
         if (g.p->places[i].variable < 0)

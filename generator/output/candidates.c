@@ -25,7 +25,7 @@ void candidate_rules_free(struct candidates *c)
 struct printed {
     struct text body, over_groups;
     struct rule_graph graph;
-    struct equation_examples examples;
+    const struct shapes *shapes;
 };
 
 // Only the arena is shared by threads.
@@ -36,8 +36,8 @@ static void print_direction(struct arena *a, const struct equation *equation, st
     if (!equation_text_add(&ret_printed->body, equation_has_one_group(equation) ? &ret_printed->over_groups : NULL,
                            equation, calls))
         text_clear(&ret_printed->body);
-#pragma omp critical(examples)
-    ret_printed->examples = equation_examples_make(a, &equation->shapes);
+#pragma omp critical(shapes)
+    ret_printed->shapes = arena_copy_array(a, &equation->shapes, 1);
 }
 
 static bool make_reverse(const struct equation *equation, struct evaluation_cache *calls, struct equation *ret_reverse)
@@ -90,7 +90,7 @@ static void take_printed(struct candidates *c, const struct reduction *r, const 
                      .ranks = 1u << rank_of_rule_graph(&p->graph),
                      .is_derivable = equation->is_derivable,
                      .graph = p->graph,
-                     .examples = p->examples}));
+                     .shapes = p->shapes}));
     text_free(&p->body);
     text_free(&p->over_groups);
 }

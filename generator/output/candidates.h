@@ -1,6 +1,6 @@
 // The substitutions of all families as rules: texts without duplicates, sorted.
 #pragma once
-#include "generator/output/equation_examples.h"
+#include "generator/reduce/minimal_equations.h"
 
 struct candidate_rule {
     const char *body;          // (source ...) (target ...) (where ...)
@@ -9,9 +9,9 @@ struct candidate_rule {
     uint8_t operators[2], outputs;
     uint32_t ranks;   // bit r: seen where the variable of highest rank had rank r
     bool is_derivable;
-    size_t n_unified;                    // of how many rules it was made (unified.h); 0: it was found
-    struct rule_graph graph;             // for other formats; of what was made of several, that of one
-    struct equation_examples examples;   // likewise
+    size_t n_unified;              // of how many rules it was made (unified.h); 0: it was found
+    struct rule_graph graph;       // of what was made of several that of one
+    const struct shapes *shapes;   // likewise
 };
 struct family_counts {
     const char *family;

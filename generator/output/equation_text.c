@@ -14,7 +14,7 @@ struct printing {
     const struct shapes *s;
     struct attribute_places attributes;
     int64_t sizes[(MAX_ASSIGNMENTS + 1) * MAX_SIZES];   // the base, then other assignments
-    int n_assignments;
+    int n_examples;
     bool is_group_variable;
 };
 
@@ -29,7 +29,7 @@ const char *equation_text_variable(int v)
 
 static bool is_sum(const struct printing *p, int place, int a, int b)
 {
-    for (int i = 0; i < p->n_assignments; i++) {
+    for (int i = 0; i < p->n_examples; i++) {
         const int64_t *sizes = p->sizes + i * MAX_SIZES;
         if (sizes[place] != sizes[a] + (b < 0 ? 0 : sizes[b]))
             return false;
@@ -67,15 +67,6 @@ static void add_size(const struct printing *p, int place)
     text_printf(p->out, " %lld", (long long)s->places[place].base);
 }
 
-static int find_place(const struct printing *p, int kind, int owner, int attribute, int entry)
-{
-    for (int i = 0; i < p->s->n; i++)
-        if ((int)p->s->places[i].kind == kind && p->s->places[i].owner == owner &&
-            p->s->places[i].attribute == attribute && p->s->places[i].entry == entry)
-            return i;
-    return -1;
-}
-
 // --- applications ----------------------------------------------------------------------------------------------------
 
 struct application {
@@ -104,14 +95,14 @@ static void add_attribute(const struct printing *p, const struct application *a,
 {
     const struct attribute *known = &a->instance->op->attributes[attribute];
     const struct attribute_value *value = &a->instance->attributes[attribute];
-    int variable = variable_of(p, a, attribute);
+    int variable = variable_of(p, a, attribute), place = shapes_find(p->s, a->kind, a->owner, attribute);
     if (p->is_group_variable && known->role == ROLE_GROUPS) {
         text_add(p->out, " $group");
     } else if (variable >= 0) {
         add_attribute_variable(p, variable);
-    } else if (value->count && find_place(p, a->kind, a->owner, attribute, 0) >= 0) {
-        for (uint32_t i = 0; i < value->count; i++)
-            add_size(p, find_place(p, a->kind, a->owner, attribute, (int)i));
+    } else if (place >= 0 && place + (int)value->count <= p->s->n) {
+        for (int i = 0; i < (int)value->count; i++)
+            add_size(p, place + i);
     } else {
         text_add(p->out, " ");
         attribute_print(p->out, known, value);
@@ -296,10 +287,8 @@ bool equation_text_add(struct text *out, struct text *over_groups, const struct 
         return false;
     struct size_test trial;
     size_test_init(&trial, &equation->graph, &equation->shapes, calls);
-    for (int i = 0; i < equation->shapes.n; i++)
-        p.sizes[i] = equation->shapes.places[i].base;
-    for (p.n_assignments = 1; p.n_assignments <= equation->shapes.n_assignments; p.n_assignments++)
-        shapes_sizes(&equation->shapes, p.n_assignments - 1, p.sizes + p.n_assignments * MAX_SIZES);
+    for (; p.n_examples <= equation->shapes.n_assignments; p.n_examples++)
+        shapes_sizes(&equation->shapes, p.n_examples, p.sizes + p.n_examples * MAX_SIZES);
     generalize_attributes(&trial, &p.attributes);
     print_equation(&p, out, false);
     if (over_groups)

@@ -21,9 +21,19 @@ typedef VEC(struct entry) entry_list;
 
 // --- members ---------------------------------------------------------------------------------------------------------
 
+// Sizes of the list that begins at the place; `base` where there is none.
+static const int64_t *sizes_from(const struct shapes *s, const int64_t *sizes, int place, uint32_t n,
+                                 const int64_t *base, struct arena *a)
+{
+    int64_t *list = arena_copy_array(a, base, n);
+    for (uint32_t i = 0; place >= 0 && i < n && place + (int)i < s->n; i++)
+        list[i] = sizes[place + (int)i];
+    return list;
+}
+
 // In the order in which the rule has its variables.
 static const struct type *const *types_of(struct arena *a, const struct candidate_rule *c, const struct rule *r,
-                                          int example)
+                                          const int64_t *sizes)
 {
     const struct type **types = arena_array(a, const struct type *, r->pattern.n_variables);
     for (uint32_t i = 0; i < r->pattern.n_variables; i++) {
@@ -31,10 +41,30 @@ static const struct type *const *types_of(struct arena *a, const struct candidat
         int v = 0;
         while (strcmp(equation_text_variable(v), r->pattern.variables[i]) != 0)
             v++;
-        *type = equation_examples_type(&c->examples, example, &c->graph, v);
+        *type = rule_graph_type_of_variable(&c->graph, v);
+        int place = shapes_find(c->shapes, SIZE_OF_VARIABLE, v, 0);
+        memcpy(type->dim, sizes_from(c->shapes, sizes, place, (uint32_t)type->rank, type->dim, a),
+               (size_t)type->rank * sizeof *type->dim);
         types[i] = type;
     }
     return types;
+}
+
+// The attributes of a node or of a constant.
+static const struct attribute_value *values_of(struct arena *a, const struct candidate_rule *c, reference r,
+                                               const int64_t *sizes)
+{
+    bool is_node = reference_is_node(r);
+    int owner = is_node ? reference_node(r) : r - RULE_GRAPH_CONSTANT;
+    const struct family *f = c->graph.family;
+    const struct instance *in = is_node ? &f->instances[c->graph.nodes[owner].instance] : &f->leaves[owner].constant;
+    struct attribute_value *values = arena_array(a, struct attribute_value, operator_n_attributes(in->op));
+    for (int i = 0; i < operator_n_attributes(in->op); i++) {
+        int place = shapes_find(c->shapes, is_node ? SIZE_OF_ATTRIBUTE : SIZE_OF_CONSTANT, owner, i);
+        uint32_t n = in->attributes[i].count;
+        values[i] = (struct attribute_value){n, sizes_from(c->shapes, sizes, place, n, in->attributes[i].ints, a)};
+    }
+    return values;
 }
 
 // Which of the graph's references is the term of the rule that was printed of it, and so on below.
@@ -52,7 +82,7 @@ static void find_references(const struct candidate_rule *c, const struct rule *r
 
 // The attributes of all nodes of the rule.
 static const struct attribute_value *const *attributes_of(struct arena *a, const struct candidate_rule *c,
-                                                          const struct rule *r, int example)
+                                                          const struct rule *r, const int64_t *sizes)
 {
     const struct attribute_value **all = arena_array(a, const struct attribute_value *, r->pattern.nodes.count);
     reference of[MAX_RULE_NODES];
@@ -61,7 +91,7 @@ static const struct attribute_value *const *attributes_of(struct arena *a, const
         find_references(c, r, r->targets[i], c->graph.target[i], of);
     }
     for (size_t i = 0; i < r->pattern.nodes.count; i++)
-        all[i] = equation_examples_attributes(a, &c->examples, example, &c->graph, of[i]);
+        all[i] = values_of(a, c, of[i], sizes);
     return all;
 }
 
@@ -82,12 +112,14 @@ static bool holds_at(struct arena *a, const struct rule *r, const struct type *c
 // The equation may hold at more sizes than what is printed of it.
 static struct unify_member make_member(struct arena *a, const struct candidate_rule *c, const struct rule *r)
 {
-    struct unify_example *examples = arena_array(a, struct unify_example, c->examples.n);
+    struct unify_example *examples = arena_array(a, struct unify_example, MAX_ASSIGNMENTS + 1);
     size_t n = 0;
-    for (int i = 0; i < c->examples.n; i++) {
-        const struct type *const *types = types_of(a, c, r, i);
+    for (int i = 0; i <= c->shapes->n_assignments; i++) {
+        int64_t sizes[MAX_SIZES];
+        shapes_sizes(c->shapes, i, sizes);
+        const struct type *const *types = types_of(a, c, r, sizes);
         if (holds_at(a, r, types))
-            examples[n++] = (struct unify_example){types, attributes_of(a, c, r, i)};
+            examples[n++] = (struct unify_example){types, attributes_of(a, c, r, sizes)};
     }
     return (struct unify_member){r, n, examples};
 }
