@@ -265,18 +265,6 @@ int64_t largest_integer_of_term(const struct attribute_term *t)
     return largest;
 }
 
-static node_set nodes_with_variable(const struct pattern *p, uint32_t variable)
-{
-    node_set nodes = 0;
-    for (size_t n = 0; n < p->nodes.count; n++)
-        for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++) {
-            const struct attribute_pattern *pattern = &p->nodes.items[n].attributes[i];
-            if (pattern->count == 1 && pattern->terms[0]->kind == TERM_VARIABLE && pattern->terms[0]->value == variable)
-                nodes |= (node_set)1 << n;
-        }
-    return nodes;
-}
-
 static bool is_divided_in_term(const struct attribute_term *t, uint32_t variable)
 {
     bool is_divided = t->kind == TERM_DIV && attribute_term_mentions_variable(t->operands[0], variable);
@@ -305,7 +293,8 @@ struct domain domain_of_variable(const struct pattern *p, uint32_t variable, int
     if (attribute) {
         collect_attribute(&c, attribute, is_whole, max_rank);
         domain.per_axis = is_whole ? entries_per_axis(attribute) : 0;
-        domain.nodes = nodes_with_variable(p, variable);
+        for (size_t n = 0; n < p->nodes.count; n++)
+            domain.nodes |= (node_set)(node_attribute_of_variable(&p->nodes.items[n], variable) >= 0) << n;
         bool is_of_window = domain.per_axis && attribute->role != ROLE_KERNEL;
         domain.goes_together = extent == DOMAIN_ALIKE && is_of_window;
         domain.goes_alone = extent == DOMAIN_SOME && is_of_window;

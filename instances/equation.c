@@ -46,15 +46,20 @@ const struct attribute_pattern *pattern_node_attribute(const struct pattern_node
     return attribute < 0 ? &none : &node->attributes[attribute];
 }
 
+int node_attribute_of_variable(const struct pattern_node *node, uint32_t variable)
+{
+    for (int i = 0; i < operator_n_attributes(node->op); i++) {
+        const struct attribute_pattern *a = &node->attributes[i];
+        if (a->count == 1 && a->terms[0]->kind == TERM_VARIABLE && a->terms[0]->value == variable)
+            return i;
+    }
+    return -1;
+}
+
 const struct attribute *pattern_attribute_of_variable(const struct pattern *p, uint32_t variable)
 {
-    for (size_t n = 0; n < p->nodes.count; n++)
-        for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++) {
-            const struct attribute_pattern *a = &p->nodes.items[n].attributes[i];
-            if (a->count == 1 && a->terms[0]->kind == TERM_VARIABLE && a->terms[0]->value == variable)
-                return &p->nodes.items[n].op->attributes[i];
-        }
-    return NULL;
+    const struct pattern_node *node = vec_find(&p->nodes, n, node_attribute_of_variable(n, variable) >= 0);
+    return node ? &node->op->attributes[node_attribute_of_variable(node, variable)] : NULL;
 }
 
 // (= (dim ?x axis) n)

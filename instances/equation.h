@@ -51,5 +51,6 @@ int64_t equation_size_by_condition(const struct equation *eq, uint32_t variable,
 uint32_t equation_axes_asked_for(const struct equation *eq, uint32_t variable);
 // The node's attribute with that role; an empty list where it has none.
 const struct attribute_pattern *pattern_node_attribute(const struct pattern_node *node, enum attribute_role role);
-// An attribute of the pattern that is the variable; NULL: none is it alone.
+// The first attribute of the node that is the variable; -1: none is it alone. And that of a pattern; NULL: none.
+int node_attribute_of_variable(const struct pattern_node *node, uint32_t variable);
 const struct attribute *pattern_attribute_of_variable(const struct pattern *p, uint32_t variable);

@@ -91,20 +91,6 @@ static void choose_type(struct family *f, uint32_t variable, const struct patter
 
 // --- attribute variables ---------------------------------------------------------------------------------------------
 
-static bool stands_alone(const struct attribute_pattern *a, uint32_t variable)
-{
-    return a->count == 1 && a->terms[0]->kind == TERM_VARIABLE && a->terms[0]->value == variable;
-}
-
-// The attribute of the node that the variable is as a whole; -1: none.
-static int attribute_of_variable(const struct pattern_node *n, uint32_t variable)
-{
-    for (int i = 0; i < operator_n_attributes(n->op); i++)
-        if (stands_alone(&n->attributes[i], variable))
-            return i;
-    return -1;
-}
-
 // The first node, of those that are assumed, where the variable stands alone, beside a tensor that has a type if
 // there is such a node. NULL: none.
 static const struct pattern_node *node_of_variable(const struct family *f, uint32_t variable)
@@ -115,7 +101,7 @@ static const struct pattern_node *node_of_variable(const struct family *f, uint3
         const struct pattern_node *node = &p->nodes.items[n];
         bool is_typed = node->n_inputs == 0 || type_of_term(f, node->inputs[0]);
         bool is_assumed = f->asked.assumed >> n & 1;
-        if (is_assumed && attribute_of_variable(node, variable) >= 0 && (is_typed || !any))
+        if (is_assumed && node_attribute_of_variable(node, variable) >= 0 && (is_typed || !any))
             any = node;
     }
     return any;
@@ -163,12 +149,12 @@ static uint32_t n_parts_read(const struct equation *eq, uint32_t variable)
         for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++)
             for (uint32_t j = 0; j < p->nodes.items[n].attributes[i].count; j++)
                 if (attribute_term_mentions_variable(p->nodes.items[n].attributes[i].terms[j], variable) &&
-                    (!stands_alone(&p->nodes.items[n].attributes[i], variable) ||
+                    (i != node_attribute_of_variable(&p->nodes.items[n], variable) ||
                      p->nodes.items[n].op->attributes[i].role != ROLE_PART_SIZES))
                     return 0;
     for (size_t t = 0; t < p->terms.count; t++) {
         const struct term *term = &p->terms.items[t];
-        bool is_part = !term->is_variable && attribute_of_variable(&p->nodes.items[term->index], variable) >= 0;
+        bool is_part = !term->is_variable && node_attribute_of_variable(&p->nodes.items[term->index], variable) >= 0;
         n_read = is_part && term->output + 1 > n_read ? term->output + 1 : n_read;
     }
     return n_read;
@@ -212,7 +198,7 @@ static int count_transpositions(const struct family *f, term_id term, uint32_t v
     if (t->is_variable)
         return f->outline.types[t->index] && f->outline.types[t->index]->rank == 0 ? ANY_NUMBER : 0;
     const struct pattern_node *n = &f->equation->pattern->nodes.items[t->index];
-    bool transposes = operator_permutes(n->op) && n->n_inputs == 1 && attribute_of_variable(n, variable) >= 0;
+    bool transposes = operator_permutes(n->op) && n->n_inputs == 1 && node_attribute_of_variable(n, variable) >= 0;
     int number = transposes || operator_works_entry_by_entry(n->op) ? ANY_NUMBER : MIXED;
     for (uint32_t i = 0; i < n->n_inputs; i++) {
         bool is_scalar = operator_rank_of_input(n->op, i) == 0 && !stands_in(f, n->inputs[i], variable);
@@ -346,7 +332,7 @@ static bool choose_attribute(struct family *f, uint32_t variable)
     f->outline.is_chosen |= 1u << variable;
     if (!n)
         return family_fails(f, "$%s stands alone nowhere", p->attribute_variables[variable]);
-    const struct attribute *a = &n->op->attributes[attribute_of_variable(n, variable)];
+    const struct attribute *a = &n->op->attributes[node_attribute_of_variable(n, variable)];
     const struct type *input = n->n_inputs ? type_of_term(f, n->inputs[0]) : NULL;
     int rank = input ? input->rank : MAX_RANK;
     if (n->n_inputs && !input && a->role != ROLE_SHAPE && a->role != ROLE_PART_SIZES)
