@@ -239,6 +239,12 @@ tensor_id matrix_product(struct conversion *c, tensor_id x, tensor_id y)
 
 // ---- weights made here ----
 
+bool give_weight(struct conversion *c, struct imported_weight weight)
+{
+    weight.name = c->node->outputs.items[0].text;
+    return give(c, 0, weight_add(c->model, weight));
+}
+
 tensor_id real_weight(struct conversion *c, enum dtype dtype, int rank, const int64_t *dim, const double *values)
 {
     struct type type = type_make(dtype, rank, dim);

@@ -45,6 +45,8 @@ tensor_id scale_by(struct conversion *c, tensor_id x, double value);   // x itse
 // A vector as a tensor of `like`'s shape that varies along `axis` only.
 tensor_id spread_along(struct conversion *c, tensor_id vector, int axis, tensor_id like);
 tensor_id real_weight(struct conversion *c, enum dtype dtype, int rank, const int64_t *dim, const double *values);
+bool give_weight(struct conversion *c,
+                 struct imported_weight weight);   // named as the node's first output, which it is
 tensor_id int_weight(struct conversion *c, int rank, const int64_t *dim, const int64_t *values);   // i64
 
 // The element type of stages whose results may be too large for tensors of the type: f32 for halves, or itself.

@@ -157,15 +157,11 @@ static bool settle_tensors(struct onnx_file *file, struct error *error)
     return ALL(size_t, i, tensors.count, settle_tensor(file, tensors.items[i], error));
 }
 
-static void begin_opening(struct onnx_file *file, const char *path)
+bool onnx_file_open_mapped(struct onnx_file *file, const char *path, const struct file_map *map, struct error *error)
 {
-    *file = (struct onnx_file){0};
+    *file = (struct onnx_file){.map = *map};
     file->path = arena_string(&file->arena, path);
-}
-
-static bool end_opening(struct onnx_file *file, bool is_mapped, struct error *error)
-{
-    bool is_open = is_mapped && onnx_file_is_no_other(file->path, &file->map, error) &&
+    bool is_open = onnx_file_is_no_other(file->path, &file->map, error) &&
                    onnx_model_parse(&file->arena, file->path, file->map.bytes, file->map.size, &file->model, error) &&
                    settle_tensors(file, error);
     if (is_open)
@@ -177,15 +173,9 @@ static bool end_opening(struct onnx_file *file, bool is_mapped, struct error *er
 
 bool onnx_file_open(struct onnx_file *file, const char *path, struct error *error)
 {
-    begin_opening(file, path);
-    return end_opening(file, file_map_open(&file->map, path, error), error);
-}
-
-bool onnx_file_open_mapped(struct onnx_file *file, const char *path, const struct file_map *map, struct error *error)
-{
-    begin_opening(file, path);
-    file->map = *map;
-    return end_opening(file, true, error);
+    struct file_map map;
+    *file = (struct onnx_file){0};
+    return file_map_open(&map, path, error) && onnx_file_open_mapped(file, path, &map, error);
 }
 
 void onnx_file_close(struct onnx_file *file)

@@ -243,17 +243,14 @@ void set_ints_attribute(struct exporter *x, struct onnx_node *n, const char *nam
 
 // ---- initializers ----
 
-static struct onnx_tensor *new_tensor(struct exporter *x, enum dtype dtype, int rank, const int64_t *dim,
-                                      const void *data, size_t size)
+static struct onnx_tensor *new_tensor(struct exporter *x, const struct type *type, const void *data)
 {
     struct onnx_tensor *t = arena_new(x->arena, struct onnx_tensor);
-    t->dims.items = arena_array(x->arena, int64_t, rank + 1);
-    t->dims.count = (size_t)rank;
-    if (rank)
-        memcpy(t->dims.items, dim, (size_t)rank * sizeof *dim);
-    t->data_type = dtype_to_onnx(dtype);
+    t->dims.items = arena_copy_array(x->arena, type->dim, type->rank);
+    t->dims.count = (size_t)type->rank;
+    t->data_type = dtype_to_onnx(type->dtype);
     ONNX_SET(t, 2);
-    t->raw_data = (struct onnx_bytes){data, size};
+    t->raw_data = (struct onnx_bytes){data, type_bytes(type)};
     return t;
 }
 
@@ -283,19 +280,20 @@ const char *int_initializer(struct exporter *x, int rank, const int64_t *dim, co
     int64_t *data = arena_array(x->arena, int64_t, size / sizeof *data + 1);
     if (size)
         memcpy(data, values, size);
-    return add_initializer(x, new_tensor(x, DTYPE_I64, rank, dim, data, size), NULL);
+    return add_initializer(x, new_tensor(x, &type, data), NULL);
 }
 
 const char *real_initializer(struct exporter *x, enum dtype dtype, double value)
 {
+    struct type type = type_make(dtype, 0, NULL);
     uint8_t *data = arena_alloc_zero(x->arena, 8, 8);
     elements_from_reals(dtype, &value, 1, data);
-    return add_initializer(x, new_tensor(x, dtype, 0, NULL, data, dtype_size(dtype)), NULL);
+    return add_initializer(x, new_tensor(x, &type, data), NULL);
 }
 
 const char *data_initializer(struct exporter *x, const struct type *type, const void *data, const char *name)
 {
-    return add_initializer(x, new_tensor(x, type->dtype, type->rank, type->dim, data, type_bytes(type)), name);
+    return add_initializer(x, new_tensor(x, type, data), name);
 }
 
 #define WORTH_DEFERRING 65536   // bytes from which on a constant is computed when it is written
@@ -320,7 +318,7 @@ static const char *deferred_initializer(struct exporter *x, tensor_id tensor, co
 {
     struct constant_to_compute *c = arena_new(x->arena, struct constant_to_compute);
     *c = (struct constant_to_compute){{compute, c}, x->model, x->graph, tensor};
-    struct onnx_tensor *t = new_tensor(x, type->dtype, type->rank, type->dim, c, type_bytes(type));
+    struct onnx_tensor *t = new_tensor(x, type, c);
     t->deferred = &c->deferred;
     return add_initializer(x, t, name);
 }

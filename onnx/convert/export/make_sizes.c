@@ -19,13 +19,6 @@ static const char *one_number(struct exporter *x, int64_t value)
     return int_initializer(x, 1, &(int64_t){1}, &value);
 }
 
-static const char *emit_named(struct exporter *x, const char *op, uint32_t n, const char *const *inputs)
-{
-    const char *name = fresh_name(x, "size");
-    emit(x, op, n, inputs, name);
-    return name;
-}
-
 static const char *emit_symbol(struct exporter *x, uint32_t symbol)
 {
     const struct imported_symbol *s = &x->model->symbols.list.items[symbol];
@@ -48,7 +41,11 @@ static const char *size_name(struct exporter *x, int64_t size);
 // NULL stands for nothing yet.
 static const char *combined(struct exporter *x, const char *op, const char *a, const char *b)
 {
-    return a ? emit_named(x, op, 2, (const char *[]){a, b}) : b;
+    if (!a)
+        return b;
+    const char *name = fresh_name(x, "size");
+    emit(x, op, 2, (const char *[]){a, b}, name);
+    return name;
 }
 
 static const char *emit_sum(struct exporter *x, const struct size_factor *f)

@@ -37,14 +37,12 @@ static void import_initializers(struct importer *im)
     const struct onnx_graph *g = im->source;
     for (size_t i = 0; i < g->initializers.count; i++) {
         const struct onnx_tensor *t = g->initializers.items[i];
-        struct imported_weight w = {.name = t->name.text, .tensor = t};
-        w.type = type_of_tensor(t);
+        struct imported_weight w = {.name = t->name.text, .tensor = t, .type = type_of_tensor(t)};
         define_name(im, &t->name, weight_add(im->model, w), NO_ORIGIN, 0);
     }
     for (size_t i = 0; i < g->sparse_initializers.count; i++) {
         const struct onnx_sparse_tensor *s = g->sparse_initializers.items[i];
-        struct imported_weight w = {.name = s->values->name.text, .sparse = s};
-        w.type = (struct type){.rank = RANK_UNKNOWN};
+        struct imported_weight w = {.name = s->values->name.text, .sparse = s, .type = {.rank = RANK_UNKNOWN}};
         define_name(im, &s->values->name, weight_add(im->model, w), NO_ORIGIN, 0);
     }
 }
@@ -325,10 +323,8 @@ static bool fold_outputs(struct importer *im, struct conversion *c, struct graph
     for (uint32_t i = 0; i < c->n_outputs; i++) {
         if (!folded[i].data)
             continue;
-        struct imported_weight w = {.name = c->node->outputs.items[i].text};
-        w.data = folded[i].data;
-        w.type = folded[i].weight;
-        w.name = type_equal(&w.type, &folded[i].type) ? w.name : NULL;
+        struct imported_weight w = {.type = folded[i].weight, .data = folded[i].data};
+        w.name = type_equal(&w.type, &folded[i].type) ? c->node->outputs.items[i].text : NULL;
         c->outputs[i] = broadcast_to(c, weight_add(m, w), folded[i].type.rank, folded[i].type.dim);
         n_elements += type_elements(&w.type);
     }

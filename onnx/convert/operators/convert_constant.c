@@ -8,17 +8,12 @@
 
 static bool give_tensor(struct conversion *c, const struct onnx_tensor *t)
 {
-    struct imported_weight w = {.name = c->node->outputs.items[0].text, .tensor = t};
-    w.type = type_of_tensor(t);
-    return give(c, 0, weight_add(c->model, w));
+    return give_weight(c, (struct imported_weight){.tensor = t, .type = type_of_tensor(t)});
 }
 
 static bool give_numbers(struct conversion *c, enum dtype dtype, int rank, int64_t count, const void *data)
 {
-    struct imported_weight w = {.name = c->node->outputs.items[0].text};
-    w.type = type_make(dtype, rank, &count);
-    w.data = data;
-    return give(c, 0, weight_add(c->model, w));
+    return give_weight(c, (struct imported_weight){.type = type_make(dtype, rank, &count), .data = data});
 }
 
 bool convert_constant(struct conversion *c)

@@ -97,13 +97,11 @@ static bool are_different(struct conversion *c, const struct places *p, int64_t 
 
 static bool give_folded(struct conversion *c, const struct type *type, const void *data)
 {
-    struct imported_weight w = {.name = c->node->outputs.items[0].text};
-    w.type = type_make(type->dtype, type->rank, type->dim);
-    w.data = data;
     c->importer->folding.elements += type_elements(type);
     c->model->counts.folded++;
     c->is_rewritten = true;
-    return give(c, 0, weight_add(c->model, w));
+    return give_weight(c,
+                       (struct imported_weight){.type = type_make(type->dtype, type->rank, type->dim), .data = data});
 }
 
 static bool scatter(struct conversion *c, const struct constant *inputs, const struct places *p)

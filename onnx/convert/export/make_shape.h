@@ -1,4 +1,4 @@
-// Concatenations and splits.
+// Operators that move entries as ONNX nodes.
 #pragma once
 #include "onnx/convert/export/exporter.h"
 
