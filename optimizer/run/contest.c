@@ -311,7 +311,7 @@ static bool is_far_above_costs(const struct stage *s)
         if (!is_run(e) || e->is_known || s->c->expected[i] <= 0)
             continue;
         is_any = true;
-        is_far = is_far && e->shortest > FAR_ABOVE * s->c->expected[i];
+        is_far = is_far && e->shortest > FAR_ABOVE * fmax(s->c->expected[i], LEAST_EXPECTED);
     }
     return is_any && is_far;
 }

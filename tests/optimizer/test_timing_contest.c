@@ -250,6 +250,17 @@ TEST(others_are_waited_for)
         }
 }
 
+// What a model of one small step takes beside that step is its own.
+TEST(small_runs_are_not_waited_for)
+{
+    static const double seconds[] = {3e-5, 2e-5}, expected[] = {3e-7, 0};
+    struct paper p = {.seconds = seconds, .noise = 0.02, .result = 1, .n_shared = 1000};
+    CONTEST(c, 2, 1, .seconds = 0.1, .loads = 7, .expected = expected);
+    struct contest_outcome outcome = held(&p, &c);
+    assert_true(!outcome.is_disturbed && ratio_is_a_gain(&outcome.gain));
+    assert_int_equal(p.n_shared, 1000);
+}
+
 // Who was behind in runs before the contest is not loaded for it; where all were run, and are not loaded at once, only
 // the final is left.
 TEST(earlier_runs_qualify)
