@@ -65,16 +65,21 @@ class Run:
         self.told = json.loads(report.read_text()) if report.exists() else None
 
 
+def is_busy(told):
+    """What was found is neither timed nor checked beside programs that take the processors."""
+    return told and told["check_reason"] == "this machine is busy"
+
+
 def interrupt_search(model, numbers, moment, is_derived):
     """Earlier, where the search had ended by then, or signals in a row came apart; later, where the model was still being
-    read, which a request ends at once. Gives the moment, too."""
+    read, which a request ends at once; and again on a busy machine. Gives the moment, too."""
     for _ in range(20):
         done = Run(model, numbers, moment, is_derived=is_derived)
         is_early = done.code == -numbers[-1] and not done.out.exists()
         is_late = done.told and done.told["search"]["ends"][-1] != "interrupted"
-        if not is_early and not is_late:
+        if not is_early and not is_late and not is_busy(done.told):
             break
-        moment *= 0.5 if is_late else 1 if len(numbers) > 1 else 1.5
+        moment *= 0.5 if is_late else 1.5 if is_early and len(numbers) == 1 else 1
     return done, moment
 
 
@@ -89,8 +94,8 @@ def test_one_request(model, numbers, moment, is_derived=False):
     expect(told["search"]["ends"][-1] == "interrupted", f"{signals}: the search ended with {told['search']['ends']}")
     expect(told["searches"] == 1 and not told["costs_corrected"], f"{signals}: it goes on with {told['costs_corrected']}")
     expect(done.after_signal < MOST_SECONDS, f"{signals}: it takes {done.after_signal:.1f} s more")
-    if not told["rewrites"]:
-        expect(not told["optimized"], f"{signals}: nothing was found by then")
+    if not told["rewrites"] or is_busy(told):
+        expect(not told["optimized"], f"{signals}: nothing was found by then, or it was not timed")
     elif told["check"] != "passed":
         expect(False, f"{signals}: what was found is checked: {told['check']}")
     else:
@@ -193,18 +198,29 @@ def wait_until_read(pipe):
     time.sleep(0.3)
 
 
+def signal_behind_the_import(command, number, moment):
+    """Later, where the model was still being read, which a request ends at once. Gives how it ended."""
+    out = command[command.index("-o") + 1]
+    for _ in range(8):
+        out.unlink(missing_ok=True)
+        process = subprocess.Popen(command)
+        wait_until_caught(process, number)
+        time.sleep(moment)
+        process.send_signal(number)
+        if process.wait() != -number or out.exists():
+            break
+        moment *= 1.5
+    return process.returncode
+
+
 def test_constants(folder):
     """The reference takes minutes for a product of integers, and is broken off; products of real numbers are computed by the
     processor's kernels, on a device that runs nothing, too."""
     model, out = folder / "products.onnx", folder / "products-out.onnx"
     for options in ["--device", "fake"], ["--runtime", "taso"]:
         write_products_of_weights(model, 2, 2000, numpy.int64)
-        out.unlink(missing_ok=True)
-        process = subprocess.Popen([OPT, model, "-o", out, "--fold-limit", "0", "--quiet", *options])
-        wait_until_caught(process, signal.SIGTERM)
-        time.sleep(1)
-        process.send_signal(signal.SIGTERM)
-        expect(process.wait() == 0, f"constants {options}: ends with {process.returncode}")
+        code = signal_behind_the_import([OPT, model, "-o", out, "--fold-limit", "0", "--quiet", *options], signal.SIGTERM, 1)
+        expect(code == 0, f"constants {options}: ends with {code}")
         expect(out.exists() and len(onnx.load(str(out)).graph.node) == 2, f"constants {options}: the original is written")
     onnx.save(model_of("(float[4096,2048] x) => (float[4096,2048] y) { v = MatMul(x, a)  y = MatMul(v, b) }",
                        a=(2048, 2048), b=(2048, 2048)), model)
@@ -229,13 +245,9 @@ def test_compiled(model, seconds):
     """Layouts that nobody has measured yet are the standard ones."""
     for moment in 0.1 * seconds, 0.4 * seconds:
         out = model.with_suffix(".taso")
-        out.unlink(missing_ok=True)
-        process = subprocess.Popen([OPT, model, "-o", out, "--no-measure", "--threads", "1", "--quiet",
-                                    "--costs", model.parent / f"{moment}.costs"])
-        wait_until_caught(process, signal.SIGINT)
-        time.sleep(moment)
-        process.send_signal(signal.SIGINT)
-        expect(process.wait() == 0 and out.exists(), f"compiled: ends with {process.returncode} after {moment:.2f} s")
+        code = signal_behind_the_import([OPT, model, "-o", out, "--no-measure", "--threads", "1", "--quiet", "--costs",
+                                         model.parent / f"{moment}.costs"], signal.SIGINT, moment)
+        expect(code == 0 and out.exists(), f"compiled: ends with {code} after {moment:.2f} s")
 
 
 def test_derived(model):

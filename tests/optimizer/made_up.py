@@ -15,7 +15,7 @@ def price_too_high(costs):
 def tune_until_kept(tune, costs):
     """What tune(MINUTES) gives with as many as it takes until trials are kept that other programs did not disturb: a slow
     machine compiles nothing in a few seconds, and a busy one measures nothing."""
-    for minutes in "0.1", "1", "5":
+    for minutes in "0.05", "0.2", "1", "5":
         costs.unlink(missing_ok=True)
         done = tune(minutes)
         if any(" by " in line and not line.endswith(" doubtful)") for line in costs.read_text().splitlines()):

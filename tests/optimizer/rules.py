@@ -3,7 +3,7 @@ import re
 
 import numpy as np
 
-from commands import FOLDER, ON_PAPER, OPT, QUICK, ROOT, optimize, priced_too_high, run, succeed
+from commands import FOLDER, ON_PAPER, OPT, ROOT, UNTIMED, optimize, priced_too_high, run, succeed
 from expectations import expect, run_tests, tests_of
 from small_models import small_model
 
@@ -14,11 +14,11 @@ def test_wrong_rule(folder):
                         a=(64, 64), b=(64, 64))
     wrong, out = folder / "wrong.rules", folder / "wrong.onnx"
     wrong.write_text("(rule drop (source (matmul (matmul ?x ?y) ?z)) (target (matmul ?x ?y)))\n")
-    done = succeed("refuted", OPT, model, "-o", out, "--rules", wrong, *QUICK[:-1])
+    done = succeed("refuted", OPT, model, "-o", out, "--rules", wrong, *UNTIMED[:-1])
     expect(out.read_bytes() == model.read_bytes(), "refuted, and kept")
     expect("REFUTED" in done.stdout and "drop" in done.stdout, f"the wrong rule is named: {done.stdout}")
     out.unlink()
-    done = run(OPT, model, "-o", out, "--rules", wrong, "--no-validate", *QUICK[:-1])
+    done = run(OPT, model, "-o", out, "--rules", wrong, "--no-validate", *UNTIMED[:-1])
     expect(done.returncode == 0 and out.exists(), f"the check fails: {done.returncode} {done.stderr}")
     expect("fails the check, at output y" in done.stdout, f"that the original is written, and why: {done.stdout}")
     expect("at output y by a rewrite of drop" in done.stderr, f"the rule and the output are named: {done.stderr}")
@@ -106,7 +106,7 @@ def test_lost_digits(folder):
     rules.write_text("(rule by-differences (source (ewmul ?x ?y) (ewmul ?x ?z))"
                      " (target (sub (ewmul ?x (ewadd ?y ?z)) (ewmul ?x ?z)) (ewmul ?x ?z)))\n")
     arguments = [OPT, model, "-o", out, "--rules", rules, *priced_too_high(model, folder / "scales.costs"),
-                 *QUICK[:-1]]
+                 *UNTIMED[:-1]]
     done = succeed("kept", *arguments)
     expect(out.read_bytes() == model.read_bytes(), f"kept: {done.stderr}")
     expect("by a rewrite of by-differences" in done.stderr, f"that it was searched again is said: {done.stderr}")
@@ -127,7 +127,7 @@ def is_kept(model, name, rule):
     """The rule, which is true of real numbers, makes other values."""
     rules, out = model.with_suffix(".rules"), model.with_suffix(".fast.onnx")
     rules.write_text(f"(rule {rule})\n")
-    _, told = optimize(name, model, "-o", out, "--rules", rules, *priced_too_high(model, model.with_suffix(".costs")), *QUICK)
+    _, told = optimize(name, model, "-o", out, "--rules", rules, *priced_too_high(model, model.with_suffix(".costs")), *UNTIMED)
     expect(out.read_bytes() == model.read_bytes(), f"{name}: kept")
     expect(told["failed_output"] == "y" and told["failed_rules"] == [rule.split()[0]] and
            "fails the check, at output y" in told["kept_reason"], f"{name}: the reason is told: {told}")

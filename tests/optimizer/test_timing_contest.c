@@ -485,7 +485,7 @@ static struct ratio_summary gain_of_loads(struct paper *p, double seconds_left, 
 // Rounds of statistics: a part of them daily, and all of them at night.
 static int rounds_of(int all)
 {
-    return getenv("TASO_ALL_ROUNDS") ? all : all / 4;
+    return getenv("TASO_ALL_ROUNDS") ? all : all / 8;
 }
 
 // Loads are spared where a contest takes longer than its time, and nothing or very much is gained; that makes gains of

@@ -121,10 +121,8 @@ TEST(applies_what_was_found_when_the_work_is_done)
     assert_true(f.result.statistics.adopted > 0 && f.result.seconds_after < f.result.seconds_before);
 }
 
-#define SECONDS_TO_FIND 0.4
-
 struct slow_pricer {
-    double first, end;
+    double seconds, first, end;   // seconds: to find something, half of what there is
     bool has_gain;
     int n_late;   // graphs that were priced when time was over
 };
@@ -137,7 +135,7 @@ static double seconds_until_late(void *context, const struct graph *g)
         return NAN;
     double seconds = made_up_seconds(NULL, g);
     p->first = p->first > 0 ? p->first : seconds;
-    p->end = p->end > 0 ? p->end : clock_seconds() + 2 * SECONDS_TO_FIND;
+    p->end = p->end > 0 ? p->end : clock_seconds() + 2 * p->seconds;
     p->n_late += clock_seconds() > p->end;
     while (p->has_gain && clock_seconds() <= p->end)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
@@ -145,17 +143,23 @@ static double seconds_until_late(void *context, const struct graph *g)
     return seconds;
 }
 
-// A rewrite that gains by then is applied, which takes the price of the whole, and nothing else is priced.
+// A rewrite that gains by then is applied, which takes the price of the whole, and nothing else is priced. There is more
+// time where a machine has found nothing by then.
 TEST(applies_what_was_found_when_time_is_over)
 {
     struct slow_pricer pricer = {.n_late = 0};
-    void *workers[] = {NULL};
-    const struct cost_model cost = {seconds_until_late, &pricer, 1, workers};
-    OPTIONS(options.seconds = SECONDS_TO_FIND);
-    SEARCHED(f, THREE_PRODUCTS, &cost, &options);
-    assert_int_equal(f.result.ends.items[0], SEARCH_OUT_OF_TIME);
-    assert_true(f.result.statistics.adopted > 0 && f.result.seconds_after < f.result.seconds_before);
-    assert_true(pricer.n_late <= 2);
+    for (double seconds = 0.2; !pricer.has_gain && seconds < 100; seconds *= 4) {
+        pricer = (struct slow_pricer){.seconds = seconds};
+        void *workers[] = {NULL};
+        const struct cost_model cost = {seconds_until_late, &pricer, 1, workers};
+        OPTIONS(options.seconds = seconds);
+        SEARCHED(f, THREE_PRODUCTS, &cost, &options);
+        assert_int_equal(f.result.ends.items[0], SEARCH_OUT_OF_TIME);
+        assert_int_equal(f.result.statistics.adopted > 0, pricer.has_gain);
+        assert_int_equal(f.result.seconds_after < f.result.seconds_before, pricer.has_gain);
+        assert_true(pricer.n_late <= 2);
+    }
+    assert_true(pricer.has_gain);
 }
 
 // Two products are merged, then the third one with them. Where no gain matters, patience is not renewed by the first.
