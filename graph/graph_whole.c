@@ -60,6 +60,15 @@ void graph_list_ancestors(const struct graph *g, node_id node, node_list *ret_no
     }
 }
 
+size_t graph_bytes_of_leaves(const struct graph *g, enum operator_id kind)
+{
+    size_t bytes = 0;
+    for (node_id n = 0; n < g->nodes.count; n++)
+        if (g->nodes.items[n].op->id == kind)
+            bytes = mem_sum(bytes, type_bytes(graph_type(g, g->nodes.items[n].first_output)));
+    return bytes;
+}
+
 void graph_mark_live(const struct graph *g, bool *ret_live)
 {
     memset(ret_live, 0, g->nodes.count * sizeof *ret_live);

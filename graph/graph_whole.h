@@ -8,6 +8,7 @@ double graph_node_flops(const struct graph *g, node_id node);   // 0: it has no 
 double graph_node_least_flops(const struct graph *g, node_id node);
 // The node and all that it is computed of, each once, in the graph's order.
 void graph_list_ancestors(const struct graph *g, node_id node, node_list *ret_nodes);
+size_t graph_bytes_of_leaves(const struct graph *g, enum operator_id kind);   // of inputs, or of weights
 void graph_mark_live(const struct graph *g, bool *ret_live);   // one flag per node: does an output depend on it?
 void graph_mark_constant(const struct graph *g, bool *ret_is_constant);   // is it computed from weights alone?
 // Adds to each tensor's count its reads by nodes (NULL: all, else those that are live) and by the graph's outputs.

@@ -2,6 +2,7 @@
 #include "optimizer/output_check.h"
 
 #include "backends/backend.h"
+#include "graph/graph_whole.h"
 #include "optimizer/contenders.h"
 #include "optimizer/estimator.h"
 
@@ -164,10 +165,7 @@ static const struct tensor_value *list_weights(struct optimizing *o)
 // Inputs of a round, and outputs of all rounds of both models.
 static size_t bytes_of_values(const struct optimizing *o, const struct graph *g)
 {
-    size_t bytes = 0;
-    for (node_id n = 0; n < g->nodes.count; n++)
-        if (g->nodes.items[n].op->id == OP_INPUT)
-            bytes = mem_sum(bytes, type_bytes(graph_type(g, g->nodes.items[n].first_output)));
+    size_t bytes = graph_bytes_of_leaves(g, OP_INPUT);
     for (size_t i = 0; i < g->outputs.count; i++)
         bytes =
             mem_sum(bytes, mem_product(2 * (size_t)o->options->rounds, type_bytes(graph_type(g, g->outputs.items[i]))));

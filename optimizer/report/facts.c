@@ -214,6 +214,15 @@ static bool is_shown(const struct facts *f, uint32_t at)
     return fact->label && (!has_parts(fact) || fact->end > at + 1) && (fact->kind != FACT_TEXT || fact->text);
 }
 
+// A cell of a table: a fact, or its label in the head.
+static void print_cell(struct text *out, const struct facts *f, uint32_t at, bool is_head)
+{
+    if (is_head)
+        text_add_shown(out, f->items.items[at].label);
+    else
+        print_inline(out, f, at);
+}
+
 // A fact with a heading of its own stands behind those of one line.
 static bool is_section(const struct facts *f, uint32_t at)
 {
@@ -255,10 +264,7 @@ static void measure_row(const struct facts *f, uint32_t row, bool is_head, size_
         if (!f->items.items[i].label)
             continue;
         text_clear(&cell);
-        if (is_head)
-            text_add(&cell, f->items.items[i].label);
-        else
-            print_inline(&cell, f, i);
+        print_cell(&cell, f, i, is_head);
         size_t width = cell.count ? width_of(cell.chars, cell.count) : 0;
         width = width > MOST_WIDTH ? MOST_WIDTH : width;
         widths[column] = width > widths[column] ? width : widths[column];
@@ -274,10 +280,7 @@ static void print_row(struct text *out, const struct facts *f, uint32_t row, boo
             continue;
         text_add(out, "  ");
         size_t start = out->count;
-        if (is_head)
-            text_add_shown(out, f->items.items[i].label);
-        else
-            print_inline(out, f, i);
+        print_cell(out, f, i, is_head);
         pad(out, start, widths[column++]);
     }
     while (out->count && out->chars[out->count - 1] == ' ')
@@ -361,25 +364,22 @@ static bool is_number(const struct fact *fact)
     return fact->kind == FACT_COUNT || fact->kind == FACT_INTEGER || fact->kind == FACT_REAL;
 }
 
-static void add_cell(struct text *out, const struct facts *f, uint32_t at)
+static void add_cell(struct text *out, const struct facts *f, uint32_t at, bool is_head)
 {
     TEXT(cell);
-    print_inline(&cell, f, at);
-    text_add(out, is_number(&f->items.items[at]) ? "<td class=\"r\">" : "<td>");
+    const char *tag = is_head ? "th" : "td";
+    print_cell(&cell, f, at, is_head);
+    text_printf(out, "<%s%s>", tag, is_number(&f->items.items[at]) ? " class=\"r\"" : "");
     html_add_escaped(out, cell.chars ? cell.chars : "");
-    text_add(out, "</td>");
+    text_printf(out, "</%s>", tag);
 }
 
-static void add_head(struct text *out, const struct facts *f, uint32_t row)
+static void add_row(struct text *out, const struct facts *f, uint32_t row, bool is_head)
 {
     text_add(out, "<tr>");
-    for (uint32_t i = row + 1; i < f->items.items[row].end; i = f->items.items[i].end) {
-        if (!f->items.items[i].label)
-            continue;
-        text_add(out, is_number(&f->items.items[i]) ? "<th class=\"r\">" : "<th>");
-        html_add_escaped(out, f->items.items[i].label);
-        text_add(out, "</th>");
-    }
+    for (uint32_t i = row + 1; i < f->items.items[row].end; i = f->items.items[i].end)
+        if (f->items.items[i].label)
+            add_cell(out, f, i, is_head);
     text_add(out, "</tr>\n");
 }
 
@@ -393,14 +393,9 @@ static void begin_table(struct text *out, const char *id)
 static void add_table(struct text *out, const struct facts *f, uint32_t at)
 {
     begin_table(out, f->items.items[at].key);
-    add_head(out, f, at + 1);
-    for (uint32_t row = at + 1; row < f->items.items[at].end; row = f->items.items[row].end) {
-        text_add(out, "<tr>");
-        for (uint32_t i = row + 1; i < f->items.items[row].end; i = f->items.items[i].end)
-            if (f->items.items[i].label)
-                add_cell(out, f, i);
-        text_add(out, "</tr>\n");
-    }
+    add_row(out, f, at + 1, true);
+    for (uint32_t row = at + 1; row < f->items.items[at].end; row = f->items.items[row].end)
+        add_row(out, f, row, false);
     text_add(out, "</table></div>\n");
 }
 
@@ -413,7 +408,7 @@ static void add_lines(struct text *out, const struct facts *f, uint32_t at)
         text_add(out, "<tr><td>");
         html_add_escaped(out, f->items.items[i].label);
         text_add(out, "</td>");
-        add_cell(out, f, i);
+        add_cell(out, f, i, false);
         text_add(out, "</tr>\n");
     }
     text_add(out, "</table></div>\n");

@@ -13,15 +13,6 @@
 #include "optimizer/run/model_weights.h"
 #include "optimizer/run/prepare_within.h"
 
-static size_t bytes_of_weights(const struct graph *g)
-{
-    size_t bytes = 0;
-    for (node_id n = 0; n < g->nodes.count; n++)
-        if (g->nodes.items[n].op == operators[OP_WEIGHT])
-            bytes = mem_sum(bytes, type_bytes(graph_type(g, g->nodes.items[n].first_output)));
-    return bytes;
-}
-
 static void describe(struct loaded_model *m, const struct graph *g, const void *inputs, size_t n_inputs,
                      const void *outputs, size_t n_outputs)
 {
@@ -30,7 +21,7 @@ static void describe(struct loaded_model *m, const struct graph *g, const void *
     m->n_inputs = n_inputs;
     m->outputs = outputs;
     m->n_outputs = n_outputs;
-    m->weight_bytes = bytes_of_weights(g);
+    m->weight_bytes = graph_bytes_of_leaves(g, OP_WEIGHT);
 }
 
 static bool open_compiled(struct loaded_model *m, const struct import_options *options, struct error *error)

@@ -10,6 +10,7 @@
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
+#include "graph/graph_whole.h"
 #include "graph/text.h"
 #include "onnx/convert/export/export_alone.h"
 #include "optimizer/limits.def"
@@ -162,20 +163,11 @@ static bool measure_overhead(struct step_costs *c, struct error *error)
     return time_beside_chain(c, add_exponentials, &one, &c->overhead, error);
 }
 
-static size_t bytes_of_leaves(const struct graph *g, enum operator_id kind)
-{
-    size_t bytes = 0;
-    for (node_id n = 0; n < g->nodes.count; n++)
-        if (g->nodes.items[n].op->id == kind)
-            bytes += type_bytes(graph_type(g, g->nodes.items[n].first_output));
-    return bytes;
-}
-
 // Bound by reading its weights, which are not there any more when their turn comes again.
 static bool has_cold_weights(const struct step_costs *c, const struct graph *g)
 {
-    size_t weights = bytes_of_leaves(g, OP_WEIGHT);
-    return c->options.weight_bytes > CACHED && weights > WORTH_COOLING && weights > bytes_of_leaves(g, OP_INPUT);
+    size_t weights = graph_bytes_of_leaves(g, OP_WEIGHT);
+    return c->options.weight_bytes > CACHED && weights > WORTH_COOLING && weights > graph_bytes_of_leaves(g, OP_INPUT);
 }
 
 // Ours and the worker's.
@@ -186,7 +178,7 @@ static double processor_seconds(const struct step_costs *c)
 
 static size_t bytes_of_group(const struct graph *g)
 {
-    return bytes_of_leaves(g, OP_WEIGHT) + bytes_of_leaves(g, OP_INPUT);
+    return graph_bytes_of_leaves(g, OP_WEIGHT) + graph_bytes_of_leaves(g, OP_INPUT);
 }
 
 static double guessed_seconds(const struct graph *g)

@@ -47,21 +47,24 @@ static void add_member(struct extraction *x, node_id n)
     vec_push(&x->site->members, n);
 }
 
+// Readers of a tensor, unless it has many.
+static void add_readers(struct extraction *x, tensor_id t)
+{
+    const uint32_t *first = &x->index->uses.first[t];
+    for (uint32_t j = first[0]; first[1] - first[0] <= MAX_READERS && j < first[1]; j++)
+        add_member(x, x->index->uses.nodes[j]);
+}
+
 static void add_neighbours(struct extraction *x, node_id n)
 {
-    const struct graph_uses *uses = &x->index->uses;
     const struct node *node = &x->g->nodes.items[n];
     for (uint32_t i = 0; i < node->n_inputs; i++) {
         tensor_id t = graph_inputs(x->g, n)[i];
         add_member(x, x->g->tensors.items[t].producer);
-        for (uint32_t j = uses->first[t]; uses->first[t + 1] - uses->first[t] <= MAX_READERS && j < uses->first[t + 1];
-             j++)
-            add_member(x, uses->nodes[j]);
+        add_readers(x, t);
     }
     for (tensor_id t = node->first_output; t < node->first_output + node->n_outputs; t++)
-        for (uint32_t j = uses->first[t]; uses->first[t + 1] - uses->first[t] <= MAX_READERS && j < uses->first[t + 1];
-             j++)
-            add_member(x, uses->nodes[j]);
+        add_readers(x, t);
 }
 
 static void drop_members_from(struct extraction *x, size_t first)
