@@ -6,6 +6,7 @@
 #include "onnx/convert/export/export.h"
 #include "optimizer/optimize.h"
 #include "optimizer/report/graph_steps.h"
+#include "optimizer/report/report.h"
 #include "optimizer/run/comparison.h"
 #include "optimizer/run/phases.h"
 #include "optimizer/run/profiles.h"

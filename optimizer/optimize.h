@@ -2,10 +2,11 @@
 #pragma once
 #include "core/system/files_used.h"
 #include "core/text/options.h"
-#include "optimizer/report/report.h"
 #include <stdio.h>
 
+struct error;
 struct log;
+struct report;
 
 struct optimize_options {
     const char *input, *output;    // output NULL: nothing is written

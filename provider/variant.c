@@ -3,7 +3,6 @@
 // the threads of a session there, as they will: what they take on threads of their own does not hold in sessions.
 #include "provider/variant.h"
 
-#include "core/memory/memory.h"
 #include "core/numbers/paired_ratios.h"
 #include "core/numbers/random.h"
 #include "core/system/clock.h"

@@ -3,9 +3,6 @@
 
 #include "backends/cpu/ways.h"
 #include "backends/planning/plan_blocks.h"
-#include "backends/planning/planner.h"
-#include "backends/planning/planner_state.h"
-#include "backends/planning/planner_views.h"
 
 #include <string.h>
 

@@ -7,7 +7,6 @@
 #include "backends/cpu/epilogue.h"
 #include "backends/cpu/generated.h"
 #include "backends/cpu/loops/copy.h"
-#include "backends/cpu/loops/parallel.h"
 #include "backends/generated/sums.h"
 #include "backends/limits.def"
 #include "backends/planning/planner.h"

@@ -43,8 +43,6 @@ static void *watch(void *in_hand)
 void in_hand_start(struct in_hand *h, struct arena *arena, FILE *out, const char *label, uint64_t total, int threads)
 {
     *h = (struct in_hand){.threads = threads, .of_threads = arena_array(arena, struct in_hand_of_thread, threads)};
-    for (int t = 0; t < threads; t++)
-        h->of_threads[t] = (struct in_hand_of_thread){0};
     pthread_mutex_init(&h->mutex, NULL);
     pthread_cond_init(&h->has_ended, NULL);
     progress_start(&h->progress, out, label, total);

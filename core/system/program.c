@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -115,6 +116,6 @@ int program_end(const char *program, int code)
     if (fflush(stdout) == 0 && !ferror(stdout))
         return code;
     error_set(&error, NULL, 0, 0, "cannot write standard output: %s", strerror(errno));
-    error_print(stderr, program, &error);
+    error_exit(program, &error);
     return code == EXIT_DONE ? EXIT_BAD_INPUT : code;
 }

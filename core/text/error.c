@@ -3,6 +3,7 @@
 #include "core/text/error.h"
 #include "core/text/text.h"
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 static void set_file_keeping_its_end(struct error *error, const char *file)
@@ -30,24 +31,25 @@ bool error_fill(struct error *error, enum exit_code code, const char *file, unsi
     return false;
 }
 
-void error_print(FILE *out, const char *program, const struct error *error)
+void error_add(struct text *out, const char *program, const struct error *error)
 {
-    TEXT(line);
-    text_printf(&line, "%s: ", program);
+    text_printf(out, "%s: ", program);
     if (error->file[0]) {
-        text_add_shown(&line, error->file);
+        text_add_shown(out, error->file);
         if (error->line)
-            text_printf(&line, ":%u", error->line);
+            text_printf(out, ":%u", error->line);
         if (error->line && error->column)
-            text_printf(&line, ":%u", error->column);
-        text_add(&line, ": ");
+            text_printf(out, ":%u", error->column);
+        text_add(out, ": ");
     }
-    text_add_shown(&line, error->message);
-    fprintf(out, "%s\n", line.chars);
+    text_add_shown(out, error->message);
+    text_add(out, "\n");
 }
 
 int error_exit(const char *program, const struct error *error)
 {
-    error_print(stderr, program, error);
+    TEXT(line);
+    error_add(&line, program, error);
+    fputs(line.chars, stderr);
     return (int)error->code;
 }

@@ -2,7 +2,8 @@
 #pragma once
 #include "core/exit_code.h"
 #include <stdbool.h>
-#include <stdio.h>
+
+struct text;
 
 struct error {
     char file[256];          // empty when no file is concerned; keeps the end of an over-long path
@@ -16,7 +17,7 @@ bool error_fill(struct error *error, enum exit_code code, const char *file, unsi
                 const char *format, ...) __attribute__((format(printf, 6, 7)));
 #define error_set(error, file, line, column, ...) error_fill(error, EXIT_BAD_INPUT, file, line, column, __VA_ARGS__)
 #define error_set_code(error, code, file, ...) error_fill(error, code, file, 0, 0, __VA_ARGS__)
-// "program: file:line:column: message", as text_add_shown shows it.
-void error_print(FILE *out, const char *program, const struct error *error);
-// Printed on stderr; its exit code is given.
+// A line "program: file:line:column: message", as text_add_shown shows it.
+void error_add(struct text *out, const char *program, const struct error *error);
+// Prints it on stderr, and gives its exit code.
 int error_exit(const char *program, const struct error *error);

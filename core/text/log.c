@@ -3,6 +3,13 @@
 #include "core/text/text.h"
 #include <stdarg.h>
 
+void log_show(FILE *out, const char *lines)
+{
+    TEXT(shown);
+    text_add_shown_lines(&shown, lines);
+    fputs(shown.chars ? shown.chars : "", out);
+}
+
 void log_at(const struct log *log, enum log_level level, const char *format, ...)
 {
     static const char *const kinds[] = {[LOG_WARNING] = "warning: ", [LOG_INFO] = "", [LOG_DEBUG] = "debug: "};
@@ -16,6 +23,6 @@ void log_at(const struct log *log, enum log_level level, const char *format, ...
     va_start(arguments, format);
     text_vprintf(&line, format, arguments);
     va_end(arguments);
-    text_show(log->out, line.chars);
+    log_show(log->out, line.chars);
     fputc('\n', log->out);
 }

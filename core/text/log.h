@@ -8,6 +8,7 @@ struct log {
     const char *program;
     enum log_level level;
 };
+void log_show(FILE *out, const char *lines);   // as text_add_shown_lines does
 void log_at(const struct log *log, enum log_level level, const char *format, ...) __attribute__((format(printf, 3, 4)));
 #define log_warning(log, ...) log_at((log), LOG_WARNING, __VA_ARGS__)
 #define log_info(log, ...) log_at((log), LOG_INFO, __VA_ARGS__)

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -188,15 +189,13 @@ void text_add_shown(struct text *t, const char *chars)
         chars += add_shown_char(t, chars);
 }
 
-bool text_show(FILE *out, const char *chars)
+void text_add_shown_lines(struct text *t, const char *chars)
 {
-    TEXT(shown);
     while (*chars)
         if (*chars == '\n')
-            text_add_n(&shown, chars++, 1);
+            text_add_n(t, chars++, 1);
         else
-            chars += add_shown_char(&shown, chars);
-    return !shown.count || fputs(shown.chars, out) >= 0;
+            chars += add_shown_char(t, chars);
 }
 
 const char *plural_ending(uint64_t n)

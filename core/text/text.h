@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 struct text {
     char *chars;   // NUL-terminated once something was added; NULL while empty
@@ -25,8 +24,8 @@ void text_add_json(struct text *t, const char *chars);     // as a JSON string, 
 // For people: nothing of it is obeyed by a terminal or hides (unicode_is_hidden), and it stays on one line: \x1B,
 // \u202E.
 void text_add_shown(struct text *t, const char *chars);
-bool text_show(FILE *out, const char *chars);   // the same for lines of text, whose ends stay
-const char *plural_ending(uint64_t n);          // of regular nouns: "%zu node%s", n, plural_ending(n)
+void text_add_shown_lines(struct text *t, const char *chars);   // ends of lines stay
+const char *plural_ending(uint64_t n);                          // of regular nouns: "%zu node%s", n, plural_ending(n)
 bool text_is_among(const char *text, size_t n, const char *const *texts);   // looked for from the last to the first
 void text_clear(struct text *t);
 void text_free(struct text *t);

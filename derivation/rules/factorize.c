@@ -2,7 +2,6 @@
 #include "derivation/rules/factorize.h"
 
 #include "derivation/scopes/substitution.h"
-#include "expressions/affine.h"
 
 struct factorizing {
     struct pool *p;

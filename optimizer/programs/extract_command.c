@@ -15,6 +15,7 @@
 #include "egraph/extraction/greedy.h"
 #include "egraph/extraction/ilp.h"
 #include "egraph/extraction/read_json.h"
+#include <stdio.h>
 
 struct arguments {
     int64_t cheapest, branches;

@@ -4,6 +4,7 @@
 #include "core/system/file.h"
 #include "core/text/error.h"
 #include "core/text/json.h"
+#include "core/text/log.h"
 #include "core/text/text.h"
 #include "optimizer/runtime/runtime.h"
 #include <stdio.h>
@@ -115,7 +116,7 @@ static bool compare(struct runtime *r, const struct files_in_runtime *f, output_
     bool agrees = outputs_agree(outputs);
     name_outputs(f, outputs);
     add_result(&out, r, f, &times, outputs, agrees);
-    text_show(stdout, out.chars);
+    log_show(stdout, out.chars);
     return (!f->json || write_json(r, f, &times, outputs, agrees, error)) && is_told(&times, agrees, error) &&
            (agrees || error_set_code(error, EXIT_CHECK_FAILED, f->paths[1], "its outputs differ, or say nothing"));
 }

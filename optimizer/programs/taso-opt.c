@@ -83,7 +83,7 @@ static void print_report(void *context, const struct report *r)
     report_collect(&facts, &told);
     if (!p->arguments->is_quiet) {
         facts_print_text(&text, &facts, p->arguments->is_explained);
-        text_show(p->is_streamed ? stderr : stdout, text.chars);
+        log_show(p->is_streamed ? stderr : stdout, text.chars);
     }
     write_reports(p, &told, &facts);
     if (p->arguments->is_strict)

@@ -439,7 +439,7 @@ static bool print_steps(struct session *s, const struct subject *subject, struct
         is_done = step_times_add(&text, s->backend, subject->model, subject->inputs, subject->outputs,
                                  (size_t)s->options.repeats, error);
     if (text.count)
-        text_show(stdout, text.chars);
+        log_show(stdout, text.chars);
     return is_done;
 }
 

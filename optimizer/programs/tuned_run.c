@@ -3,6 +3,7 @@
 #include "optimizer/programs/tuned_run.h"
 
 #include "core/memory/arena.h"
+#include "core/text/log.h"
 #include "core/text/text.h"
 #include "optimizer/run/contest.h"
 #include "tuning/former_choices.h"
@@ -43,7 +44,7 @@ static bool tune(const struct tuned_run *run, const struct plan *plan, struct er
                                            .progress = tell_progress};
     tune_plan(run->backend, plan, &options, &report);
     tuning_report_print(&text, &report, plan);
-    text_show(stdout, text.chars);
+    log_show(stdout, text.chars);
     bool is_done = !report.error.message[0];
     if (!is_done)
         *error = report.error;

@@ -6,6 +6,7 @@
 #include "core/text/error.h"
 #include "optimizer/limits.def"
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -254,7 +254,7 @@ int main(int argc, char **argv)
     rule_set_init(&rules, &arena);
     if (!read_rules(&rules, argv[1], &a, &error) || !onnx_file_open(&file, argv[2], &error) ||
         !import_model(&model, &file, &import, &error)) {
-        error_print(stderr, "benchmark_saturation", &error);
+        error_exit("benchmark_saturation", &error);
         return (int)error.code;
     }
     struct backend *fake = fake_backend_open(&(struct fake_device){0}, &error);

@@ -33,15 +33,11 @@ TEST(errors_are_one_safe_line)
     };
     for (size_t i = 0; i < COUNT_OF(table); i++) {
         struct error error;
-        char *printed = NULL;
-        size_t size = 0;
+        TEXT(printed);
         assert_false(error_set(&error, table[i].file, table[i].line, table[i].column, "%s", table[i].message));
         assert_int_equal(error.code, EXIT_BAD_INPUT);
-        FILE *out = open_memstream(&printed, &size);
-        error_print(out, "taso", &error);
-        fclose(out);
-        assert_string_equal(printed, table[i].printed);
-        free(printed);
+        error_add(&printed, "taso", &error);
+        assert_string_equal(printed.chars, table[i].printed);
     }
 }
 

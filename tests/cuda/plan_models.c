@@ -152,7 +152,7 @@ static void open_model(struct planning *p, const char *path, int n_architectures
         compile_kernels(p, n_architectures, architectures);
         imported_model_free(&model);
     } else {
-        error_print(stdout, "plan_models", &error);
+        error_exit("plan_models", &error);
         p->has_failed = true;
     }
     if (is_open)

@@ -307,7 +307,7 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "--cpu") == 0) {
         backend = cpu_backend_open(&options, &error);
         if (!backend) {
-            error_print(stderr, "onnx_expect", &error);
+            error_exit("onnx_expect", &error);
             return (int)error.code;
         }
         at++;

@@ -109,7 +109,7 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     }
     if (!import_and_print(argv[at], &values, &options, &error)) {
-        error_print(stderr, "onnx_graph", &error);
+        error_exit("onnx_graph", &error);
         return (int)error.code;
     }
     return mem_in_use() == 0 ? EXIT_DONE : EXIT_INTERNAL;

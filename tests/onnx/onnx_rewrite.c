@@ -191,7 +191,7 @@ int main(int argc, char **argv)
     rule_set_free(&rules);
     arena_free(&arena);
     if (!is_done) {
-        error_print(stderr, "onnx_rewrite", &error);
+        error_exit("onnx_rewrite", &error);
         return (int)error.code;
     }
     return mem_in_use() == 0 ? EXIT_DONE : EXIT_INTERNAL;

@@ -8,6 +8,7 @@
 #include "graph/call_text.h"
 #include "operators/traits.h"
 #include "tests/operators/typed_call.h"
+#include <stdio.h>
 
 static const char introduction[] =
     "# Operators\n"
@@ -220,7 +221,7 @@ int main(int argc, char **argv)
         write_page(&page, &out);
         fputs(out.chars, stdout);
     } else
-        error_print(stderr, "describe_operators", &error);
+        error_exit("describe_operators", &error);
     for (int id = 0; id < operator_count(); id++)
         definition_free(&page.definitions[id]);
     arena_free(&page.arena);

@@ -127,6 +127,6 @@ int main(int argc, char **argv)
     if (is_good)
         fputs(out.chars ? out.chars : "", stdout);
     else
-        error_print(stderr, "operator_eval", &error);
+        error_exit("operator_eval", &error);
     return is_good ? EXIT_DONE : (int)error.code;
 }

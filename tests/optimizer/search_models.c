@@ -106,7 +106,7 @@ int main(int argc, char **argv)
     rule_set_free(&r.rules);
     arena_free(&r.arena);
     if (!is_fine) {
-        error_print(stderr, "search_models", &error);
+        error_exit("search_models", &error);
         return (int)error.code;
     }
     printf("%llu rewrites, %llu regions met again\n", (unsigned long long)r.n_steps, (unsigned long long)r.n_repeated);

@@ -5,6 +5,7 @@
 #include "verifier/commands/command.h"
 #include "verifier/commands/commands.h"
 #include <omp.h>
+#include <stdio.h>
 #include <string.h>
 
 struct options {

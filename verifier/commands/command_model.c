@@ -362,8 +362,8 @@ static bool report(const struct model_comparison *run)
     print_numbers_stage(run, &stages);
     bool is_equal = decide(run, &verdict);
     if (!run->options.quiet)
-        text_show(stdout, stages.chars);
-    text_show(stdout, verdict.chars);
+        log_show(stdout, stages.chars);
+    log_show(stdout, verdict.chars);
     return is_equal;
 }
 

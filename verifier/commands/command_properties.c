@@ -3,6 +3,7 @@
 #include "core/system/files_used.h"
 #include "core/system/in_hand.h"
 #include "core/text/json.h"
+#include "core/text/log.h"
 #include "core/text/text.h"
 #include "properties/shipped_properties.h"
 #include "verifier/commands/command.h"
@@ -137,7 +138,7 @@ static void print_outcome(const struct properties_run *run, size_t i)
     const struct text *counterexample = &property_verdict_counterexample(&o->verdict)->text;
     if (counterexample->count)
         text_printf(&out, "  %s:%u:%u: %s\n", p->file, p->line, p->column, counterexample->chars);
-    text_show(stdout, out.chars);
+    log_show(stdout, out.chars);
 }
 
 static void print_meanings(const struct properties_run *run)

@@ -5,6 +5,7 @@
 #include "core/system/files_used.h"
 #include "core/system/in_hand.h"
 #include "core/text/json.h"
+#include "core/text/log.h"
 #include "core/text/text.h"
 #include "substitutions/pattern.h"
 #include "verifier/commands/command.h"
@@ -290,7 +291,7 @@ static void print_report(const struct rules_run *run, const struct rule_report *
         rule_report_print_reason(&out, report);
         text_add(&out, "\n");
     }
-    text_show(stdout, out.chars);
+    log_show(stdout, out.chars);
 }
 
 static int compare_seconds(const void *a, const void *b)

@@ -7,6 +7,7 @@
 #include "selection/select_for_egraph.h"
 #include "verifier/commands/command.h"
 #include "verifier/commands/commands.h"
+#include <stdio.h>
 #include <string.h>
 
 struct options {

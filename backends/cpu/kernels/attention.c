@@ -4,7 +4,6 @@
 
 #include "backends/cpu/epilogue.h"
 #include "backends/cpu/generated.h"
-#include "backends/cpu/loops/parallel.h"
 #include "backends/generated/chains/attention.h"
 #include "backends/generated/tile_arguments.h"
 #include "core/text/text.h"

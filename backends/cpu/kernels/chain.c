@@ -7,7 +7,6 @@
 #include "backends/cpu/kept_memory.h"
 #include "backends/cpu/kernels/attention.h"
 #include "backends/cpu/kernels/tile.h"
-#include "backends/cpu/loops/parallel.h"
 #include "backends/cpu/ways.h"
 #include "backends/planning/plan_chains.h"
 #include "core/text/text.h"

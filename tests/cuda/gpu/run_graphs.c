@@ -351,7 +351,7 @@ int main(int argc, char **argv)
     for (int i = first; i < argc; i++) {
         arena_init(&r.arena);
         if (!run_graph(&r, argv[i])) {
-            error_print(stderr, argv[i], &r.error);
+            error_exit(argv[i], &r.error);
             if (r.is_serving && r.error.code == EXIT_UNSUPPORTED)
                 printf("{\"absent\": \"%s\"}\n", r.error.message);
             is_failed = true;
