@@ -45,16 +45,15 @@ uint64_t random_next(struct random *r)
     return result;
 }
 
-// The high half of a 64 by 64 bit product; the few low halves that would favour some results are drawn again
-// (Lemire 2019).
+// The high half of a 64 by 64 bit product; the few low halves that would favour some results are drawn again, and
+// nothing is divided by to see that others do not (Lemire 2019).
 uint64_t random_below(struct random *r, uint64_t bound)
 {
     assert(bound > 0);
-    uint64_t unfair = -bound % bound;
-    uint128 product;
-    do
-        product = (uint128)random_next(r) * bound;
-    while ((uint64_t)product < unfair);
+    uint128 product = (uint128)random_next(r) * bound;
+    if ((uint64_t)product < bound)
+        for (uint64_t unfair = -bound % bound; (uint64_t)product < unfair;)
+            product = (uint128)random_next(r) * bound;
     return (uint64_t)(product >> 64);
 }
 
