@@ -95,12 +95,6 @@ static bool expect(void *context, struct backend *b, const struct plan *plan, co
     return false;
 }
 
-// Says that all that may be joined will be measured soon, where it is not known.
-static void chains_expect(struct backend *b, struct plan *plan)
-{
-    join_by(b, plan, expect, NULL);
-}
-
 // Unknown costs are measured, unless the backend only recalls or the user interrupts: then such steps stay as they are.
 // False: as of backend_step_cost.
 static bool chains_join(struct backend *b, struct plan *plan, struct error *error)
@@ -123,12 +117,6 @@ static bool is_given(void *context, struct backend *b, const struct plan *plan, 
     return is_found;
 }
 
-// Joins the steps that have a choice of a chain among the given ones.
-static void chains_join_given(struct backend *b, struct plan *plan, const step_choices *given)
-{
-    join_by(b, plan, is_given, (void *)given);
-}
-
 // --- ways of steps ---------------------------------------------------------------------------------------------------
 
 static const struct step_cost *least_price(const struct backend *b, const struct step_prices *p)
@@ -141,13 +129,6 @@ static void set_choice(struct step *step, struct arena *arena, const struct step
     bool is_known = cost && !cost->is_guessed;
     step->way.choice = is_known ? arena_string(arena, cost->choice) : "";
     step->way.error = is_known ? cost->error : 0;
-}
-
-static void add_to_estimate(struct estimate *sum, const struct step_cost *cost)
-{
-    sum->seconds += cost->seconds;
-    sum->n_steps++;
-    sum->n_guessed += cost->is_guessed;
 }
 
 // NULL, where nothing is known: the standard way.
@@ -167,7 +148,7 @@ bool backend_choose_priced(struct backend *b, struct plan *plan, struct estimate
 {
     if (!b->measuring.only_recalls) {
         backend_expect_steps(b, plan);
-        chains_expect(b, plan);
+        join_by(b, plan, expect, NULL);   // of all that may be joined
     }
     bool is_done = chains_join(b, plan, error);
     for (size_t i = 0; is_done && i < plan->steps.count; i++) {
@@ -179,7 +160,9 @@ bool backend_choose_priced(struct backend *b, struct plan *plan, struct estimate
         if (!is_done)
             break;
         choose_step(b, plan, step, &p);
-        add_to_estimate(estimate, least_price(b, &p));
+        estimate->seconds += least_price(b, &p)->seconds;
+        estimate->n_steps++;
+        estimate->n_guessed += least_price(b, &p)->is_guessed;
     }
     return is_done;
 }
@@ -213,7 +196,7 @@ void backend_choose_given(struct backend *b, struct plan *plan, const step_choic
         backend_choose(b, plan);
         return;
     }
-    chains_join_given(b, plan, given);
+    join_by(b, plan, is_given, (void *)given);
     for (size_t i = 0; i < plan->steps.count; i++) {
         struct step *step = &plan->steps.items[i];
         text_clear(&text);

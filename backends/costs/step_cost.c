@@ -311,6 +311,23 @@ static bool has_to_be_repaired(const struct backend *b, const struct step_key *k
            !interrupt_requested() && (b->measuring.repairs_end == 0 || clock_seconds() < b->measuring.repairs_end);
 }
 
+static bool takes_inexact(const struct backend *b)
+{
+    return b->methods->has_inexact_choices && b->options.error_budget > 0;
+}
+
+// An exact way that an inexact one beats even if it takes less than is known need not be known well.
+static bool is_beaten(struct backend *b, const struct plan *plan, const struct step *step, enum precision precision,
+                      const struct step_cost *known)
+{
+    struct step_cost inexact;
+    if (precision != PRECISION_EXACT || !takes_inexact(b) || b->measuring.repairs == REPAIRS_ALL)
+        return false;
+    struct step_key key FREED_BY(step_key_free) = step_key_of(b, plan, step, PRECISION_INEXACT);
+    return recall(b, &key, &inexact) && !inexact.is_doubtful && inexact.error <= b->options.error_budget &&
+           MOST_WRONG * inexact.seconds <= known->seconds;
+}
+
 // The choices of one precision; the standard one is exact, where nothing is listed.
 static void list_choices(struct backend *b, const struct plan *plan, const struct step *step, enum precision precision,
                          choice_list *list)
@@ -412,7 +429,9 @@ static bool find_or_measure(struct backend *b, const struct plan *plan, const st
         return true;
     }
     bool is_predicted = !is_known && is_late && predict(b, plan, step, precision, ret_cost);
-    if (!is_predicted && (!is_known || (!is_late && has_to_be_repaired(b, &key, ret_cost)))) {
+    bool is_repaired =
+        is_known && !is_late && has_to_be_repaired(b, &key, ret_cost) && !is_beaten(b, plan, step, precision, ret_cost);
+    if (!is_predicted && (!is_known || is_repaired)) {
         bool is_inexact = precision != PRECISION_EXACT;
         b->measuring.is_hasty = b->measuring.choices_end > 0 && !is_known;
         list_choices(b, plan, step, precision, &among);
@@ -461,11 +480,6 @@ static bool find_price(struct backend *b, const struct plan *plan, const struct 
     if (is_found && b->methods->learn)
         b->methods->learn(b, plan, step, &cost);
     return is_found;
-}
-
-static bool takes_inexact(const struct backend *b)
-{
-    return b->methods->has_inexact_choices && b->options.error_budget > 0;
 }
 
 bool step_prices_find(struct backend *b, const struct plan *plan, const struct step *step, struct step_prices *ret,

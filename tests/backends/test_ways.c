@@ -17,6 +17,7 @@
 #include "tests/backends/graphs.h"
 #include "tests/backends/processor.h"
 #include "tests/support/parse_graph.h"
+#include "tests/support/temporary_path.h"
 
 #define CONV(n, c, h, w, f, pads, after)                                                                               \
     "(graph (let x (input 0) (f32 " #n " " #c " " #h " " #w ")) (let w (weight 0) (f32 " #f " " #c " 3 3))"            \
@@ -535,6 +536,33 @@ TEST(what_is_taken_back_stays_exact)
     backend_forget_costs(f.b);
     expect_chosen(&f, 0, 1, 1);
     free_four(&f);
+}
+
+// A doubtful cost of an exact way is not measured again where an inexact one is faster by more than it may be wrong.
+TEST(what_is_beaten_is_not_repaired)
+{
+    TEMPORARY_PATH(path);
+    for (int is_near = 0; is_near < 2; is_near++) {
+        struct four f;
+        struct step_prices prices;
+        plan_four(&f, 1e-5);
+        const struct step *step = convolution(&f, 16, 16);
+        struct step_key key FREED_BY(step_key_free) = step_key_of(f.b, &f.plan, step, PRECISION_EXACT);
+        for (int opened = 0; opened < 2; opened++) {
+            cost_database_free(f.b->costs);
+            OK(cost_database_open(&f.b->costs, path, f.b->device, &error));
+            struct step_cost cost = {.seconds = is_near ? 2.5e-3 : 2.7e-3, .is_doubtful = true};
+            if (!opened) {
+                say_of(&f, step, PRECISION_INEXACT, 2e-3, 3e-6);
+                cost_database_replace(f.b->costs, key.text.chars, &cost);
+                OK(cost_database_write(f.b->costs, &error));
+            }
+        }
+        f.b->measuring.repairs = REPAIRS_DOUBTFUL;
+        OK(step_prices_find(f.b, &f.plan, step, &prices, &error));
+        assert_int_equal(f.b->coster.measured.n_steps, is_near);
+        free_four(&f);
+    }
 }
 
 // A way that is no faster is not taken; nor is what nobody has measured.
