@@ -91,7 +91,8 @@ static void judge(struct cost_trial *trial)
         2 * trial->n_doubtful < n && trial->summary.quartile3 <= MOST_SPREAD_OF_SPEED * trial->summary.quartile1;
     bool is_false = n >= (is_one_speed ? ENOUGH_COSTS : FIRST_COSTS) && are_mostly_wrong(trial, 0, n / 2) &&
                     are_mostly_wrong(trial, n / 2, n);
-    trial->verdict = !is_false ? COSTS_STAND : is_one_speed ? COSTS_OF_ANOTHER_SPEED : COSTS_REFUTED;
+    if (trial->verdict != COSTS_REFUTED)
+        trial->verdict = !is_false ? COSTS_STAND : is_one_speed ? COSTS_OF_ANOTHER_SPEED : COSTS_REFUTED;
 }
 
 const struct cost_trial *cost_trials_note(cost_trials *trials, uint32_t run, double kept, const struct step_cost *now)

@@ -4,8 +4,8 @@
 // first ones, one in eight of the others until there are enough, and all where these contradict. What was wrong is
 // replaced; a run of which most were is refuted, unless they are wrong by about one factor: then the machine had
 // another speed, and all costs of the run are divided by it. As the beginning of a program may mislead, both halves of
-// what was measured have to say so, in the order of time; each further cost judges again, and later ones may withdraw a
-// verdict. A measurement that other programs disturb only says that a cost is too long.
+// what was measured have to say so, in the order of time; each further cost judges again, and a speed that later
+// ones contradict is withdrawn. A measurement that other programs disturb only says that a cost is too long.
 #pragma once
 #include "backends/contract/backend.h"
 #include "core/numbers/statistics.h"
