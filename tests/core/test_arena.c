@@ -1,4 +1,3 @@
-#include "core/memory/vec.h"
 #include "tests/support/check.h"
 
 #ifdef __SANITIZE_ADDRESS__

@@ -20,14 +20,10 @@ static void write_file(const char *folder, const char *name, const char *text)
 
 static int quota_of(const char *text)
 {
-    char folder[] = "/tmp/taso-cores-XXXXXX", path[64];
-    assert_non_null(mkdtemp(folder));
-    write_file(folder, "cpu.max", text);
-    int quota = cores_of_quota(folder, "");
-    snprintf(path, sizeof path, "%s/cpu.max", folder);
-    unlink(path);
-    rmdir(folder);
-    return quota;
+    struct temporary_folder folder FREED_BY(temporary_folder_remove) = {0};
+    OK(temporary_folder_make(&folder, &error));
+    write_file(folder.path, "cpu.max", text);
+    return cores_of_quota(folder.path, "");
 }
 
 TEST(reads_quotas)
@@ -44,7 +40,7 @@ TEST(reads_quotas)
 // The least of a group and those above it; the root of all has no file.
 TEST(follows_groups_up)
 {
-    struct temporary_folder root = {0};
+    struct temporary_folder root FREED_BY(temporary_folder_remove) = {0};
     char outer[400], inner[420];
     assert_true(temporary_folder_make(&root, NULL));
     snprintf(outer, sizeof outer, "%s/a", root.path);
@@ -63,19 +59,17 @@ TEST(follows_groups_up)
         unlink(path);
         rmdir(*f);
     }
-    temporary_folder_remove(&root);
 }
 
 TEST(reads_the_first_version)
 {
-    struct temporary_folder root = {0};
+    struct temporary_folder root FREED_BY(temporary_folder_remove) = {0};
     assert_true(temporary_folder_make(&root, NULL));
     write_file(root.path, "cpu.cfs_quota_us", "-1\n");
     write_file(root.path, "cpu.cfs_period_us", "100000\n");
     assert_int_equal(cores_of_quota(root.path, ""), 0);
     write_file(root.path, "cpu.cfs_quota_us", "350000\n");
     assert_int_equal(cores_of_quota(root.path, ""), 3);
-    temporary_folder_remove(&root);
 }
 
 TEST(respects_affinity)

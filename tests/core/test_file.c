@@ -37,11 +37,12 @@ static int remove_folder(void)
     return system(command);
 }
 
-static void empty_folder(void)
+static int empty_folder(void **state)
 {
-    assert_int_equal(remove_folder(), 0);
-    assert_int_equal(mkdir(folder, 0700), 0);
+    return remove_folder() || mkdir(folder, 0700) || note_what_is_in_use(state);
 }
+
+#define TEST_IN_FOLDER(function) TEST_BETWEEN(function, empty_folder, check_that_nothing_is_left)
 
 static void check_content(const char *path, const void *bytes, size_t size)
 {
@@ -62,7 +63,7 @@ static unsigned mode_of(const char *path)
     return status.st_mode & 07777;
 }
 
-TEST(writes_what_it_is_given)
+TEST_IN_FOLDER(writes_what_it_is_given)
 {
     static const size_t sizes[] = {0, 1, 4095, (1 << 18) - 1, 1 << 18, (1 << 18) + 1, 3000000};
     struct random r = random_seed(9);
@@ -86,10 +87,9 @@ TEST(writes_what_it_is_given)
     mem_free(bytes, 3000000);
 }
 
-TEST(abandoning_leaves_the_old_file)
+TEST_IN_FOLDER(abandoning_leaves_the_old_file)
 {
     struct file_writer w;
-    empty_folder();
     OK(file_write_text(path_of("out"), "old", 3, &error));
     OK(file_writer_open(&w, path_of("out"), &error));
     file_write(&w, "new", 3);
@@ -101,10 +101,9 @@ TEST(abandoning_leaves_the_old_file)
 }
 
 // Until a file is committed nothing of it is seen, as of a program that is killed; its name may still be chosen.
-TEST(a_synchronized_file_has_no_name_yet)
+TEST_IN_FOLDER(a_synchronized_file_has_no_name_yet)
 {
     struct file_writer w;
-    empty_folder();
     OK(file_writer_open(&w, path_of("out"), &error));
     file_write(&w, "new", 3);
     OK(file_writer_synchronize(&w, &error));
@@ -124,7 +123,7 @@ int fsync(int fd)
     return (int)syscall(SYS_fsync, fd);
 }
 
-TEST(nothing_in_a_temporary_folder_waits_for_the_disk)
+TEST_IN_FOLDER(nothing_in_a_temporary_folder_waits_for_the_disk)
 {
     struct temporary_folder own = {0};
     char path[300];
@@ -135,15 +134,13 @@ TEST(nothing_in_a_temporary_folder_waits_for_the_disk)
     check_content(path, "x", 1);
     assert_int_equal(n_synchronized, 0);
     temporary_folder_remove(&own);
-    empty_folder();
     OK(file_write_text(path_of("out"), "x", 1, &error));
     assert_int_equal(n_synchronized, 2);   // the file and its folder
 }
 
-TEST(modes_are_sensible)
+TEST_IN_FOLDER(modes_are_sensible)
 {
     mode_t old_mask = umask(027);
-    empty_folder();
     OK(file_write_text(path_of("new"), "x", 1, &error));
     assert_int_equal(mode_of(path_of("new")), 0640);
     chmod(path_of("new"), 0751);
@@ -152,10 +149,9 @@ TEST(modes_are_sensible)
     umask(old_mask);
 }
 
-TEST(links_stay_links)
+TEST_IN_FOLDER(links_stay_links)
 {
     struct stat status;
-    empty_folder();
     OK(file_write_text(path_of("target"), "old", 3, &error));
     assert_int_equal(symlink("target", path_of("link")), 0);
     OK(file_write_text(path_of("link"), "new", 3, &error));
@@ -164,10 +160,9 @@ TEST(links_stay_links)
     check_content(path_of("target"), "new", 3);
 }
 
-TEST(two_writers_of_one_file_do_not_meet)
+TEST_IN_FOLDER(two_writers_of_one_file_do_not_meet)
 {
     struct file_writer one, two;
-    empty_folder();
     OK(file_writer_open(&one, path_of("out"), &error));
     OK(file_writer_open(&two, path_of("out"), &error));
     file_write(&one, "one", 3);
@@ -179,12 +174,11 @@ TEST(two_writers_of_one_file_do_not_meet)
     assert_int_equal(files_in_folder(), 1);
 }
 
-TEST(impossible_targets_are_errors)
+TEST_IN_FOLDER(impossible_targets_are_errors)
 {
     char missing[128];
     struct error error;
     struct file_writer w;
-    empty_folder();
     snprintf(missing, sizeof missing, "%s/none/out", folder);
     assert_false(file_writer_open(&w, missing, &error));
     assert_string_equal(error.message, "cannot create a file in this folder: No such file or directory");
@@ -216,13 +210,12 @@ TEST(devices_are_written_and_not_replaced)
     assert_true(S_ISCHR(status.st_mode));
 }
 
-TEST(a_disk_that_fills_up_leaves_nothing)
+TEST_IN_FOLDER(a_disk_that_fills_up_leaves_nothing)
 {
     static const char block[100000];
     struct file_writer w;
     struct error error;
     struct rlimit old, small;
-    empty_folder();
     getrlimit(RLIMIT_FSIZE, &old);
     small = (struct rlimit){500000, old.rlim_max};
     void (*old_handler)(int) = signal(SIGXFSZ, SIG_IGN);
@@ -240,16 +233,14 @@ TEST(a_disk_that_fills_up_leaves_nothing)
 
 static void refuse(const char *path, const char *reason)
 {
-    struct file_map map;
+    struct file_map map FREED_BY(file_map_close);
     struct error error;
     assert_false(file_map_open(&map, path, &error));
     assert_string_equal(error.message, reason);
-    file_map_close(&map);
 }
 
-TEST(only_regular_files_are_opened)
+TEST_IN_FOLDER(only_regular_files_are_opened)
 {
-    empty_folder();
     refuse(path_of("absent"), "cannot open: No such file or directory");
     refuse(folder, "is a folder");
     refuse("/dev/null", "is not a regular file");
@@ -268,12 +259,11 @@ static void read_what_was_cut_short(const char *path, int out)
     _exit(byte ? EXIT_INTERNAL : EXIT_DONE);
 }
 
-TEST(a_map_that_is_cut_short_is_a_bad_file)
+TEST_IN_FOLDER(a_map_that_is_cut_short_is_a_bad_file)
 {
     static const char zeros[40000];
     char said[1000] = "";
     int pipes[2], status;
-    empty_folder();
     assert_true(file_write_text(path_of("model"), zeros, sizeof zeros, &(struct error){0}));
     assert_int_equal(pipe(pipes), 0);
     pid_t child = fork();
@@ -288,11 +278,10 @@ TEST(a_map_that_is_cut_short_is_a_bad_file)
     assert_non_null(strstr(said, "/model: was cut short while it was read\n"));
 }
 
-TEST(locks_survive_a_replacement)
+TEST_IN_FOLDER(locks_survive_a_replacement)
 {
     struct file_lock lock;
     int status;
-    empty_folder();
     file_lock_take(&lock, path_of("data"));
     assert_true(lock.fd >= 0);
     assert_int_equal(files_in_folder(), 1);
@@ -312,10 +301,9 @@ TEST(locks_survive_a_replacement)
     assert_int_equal(lock.fd, -1);
 }
 
-TEST(the_cache_folder_is_made)
+TEST_IN_FOLDER(the_cache_folder_is_made)
 {
     char path[256], small[8], wanted[128];
-    empty_folder();
     snprintf(wanted, sizeof wanted, "%s/a/b/taso", folder);
     setenv("XDG_CACHE_HOME", path_of("a/b"), 1);
     assert_true(file_cache_folder(path, sizeof path));

@@ -2,7 +2,6 @@
 #include "core/system/clock.h"
 #include "core/system/in_hand.h"
 #include "core/system/interrupt.h"
-#include "core/system/progress.h"
 #include "core/system/signals.h"
 #include "core/system/temporary.h"
 #include "core/text/log.h"
@@ -12,33 +11,32 @@
 #include <time.h>
 #include <unistd.h>
 
-TEST(errors_are_one_safe_line)
+static const struct {
+    const char *file;
+    unsigned line, column;
+    const char *message, *printed;
+} table[] = {
+    {"a.rules", 3, 14, "unknown operator", "taso: a.rules:3:14: unknown operator\n"},
+    {"a.rules", 3, 0, "m", "taso: a.rules:3: m\n"},
+    {"a.onnx", 0, 0, "is a folder", "taso: a.onnx: is a folder\n"},
+    {"a.onnx", 0, 7, "m", "taso: a.onnx: m\n"},
+    {NULL, 0, 0, "out of luck", "taso: out of luck\n"},
+    {"a\x1b[2J", 1, 1, "x\n\x07y\x7f", "taso: a\\x1B[2J:1:1: x\\x0A\\x07y\\x7F\n"},
+    {NULL, 0, 0, "caf\xC3\xA9", "taso: caf\xC3\xA9\n"},
+    {NULL, 0, 0,
+     "\xC2\x9B"
+     "31m \xE2\x80\xAE \x9B.",
+     "taso: \\u009B31m \\u202E \\x9B.\n"},
+};
+
+TEST_OF_EACH(errors_are_one_safe_line, row, table)
 {
-    static const struct {
-        const char *file;
-        unsigned line, column;
-        const char *message, *printed;
-    } table[] = {
-        {"a.rules", 3, 14, "unknown operator", "taso: a.rules:3:14: unknown operator\n"},
-        {"a.rules", 3, 0, "m", "taso: a.rules:3: m\n"},
-        {"a.onnx", 0, 0, "is a folder", "taso: a.onnx: is a folder\n"},
-        {"a.onnx", 0, 7, "m", "taso: a.onnx: m\n"},
-        {NULL, 0, 0, "out of luck", "taso: out of luck\n"},
-        {"a\x1b[2J", 1, 1, "x\n\x07y\x7f", "taso: a\\x1B[2J:1:1: x\\x0A\\x07y\\x7F\n"},
-        {NULL, 0, 0, "caf\xC3\xA9", "taso: caf\xC3\xA9\n"},
-        {NULL, 0, 0,
-         "\xC2\x9B"
-         "31m \xE2\x80\xAE \x9B.",
-         "taso: \\u009B31m \\u202E \\x9B.\n"},
-    };
-    for (size_t i = 0; i < COUNT_OF(table); i++) {
-        struct error error;
-        TEXT(printed);
-        assert_false(error_set(&error, table[i].file, table[i].line, table[i].column, "%s", table[i].message));
-        assert_int_equal(error.code, EXIT_BAD_INPUT);
-        error_add(&printed, "taso", &error);
-        assert_string_equal(printed.chars, table[i].printed);
-    }
+    struct error error;
+    TEXT(printed);
+    assert_false(error_set(&error, row->file, row->line, row->column, "%s", row->message));
+    assert_int_equal(error.code, EXIT_BAD_INPUT);
+    error_add(&printed, "taso", &error);
+    assert_string_equal(printed.chars, row->printed);
 }
 
 TEST(long_texts_are_cut_in_the_right_place)
@@ -257,38 +255,51 @@ static void install(void)
     signals_install();
 }
 
-// Gives the signal that ended the process which asks.
-static int first_asks_and_second_ends(void)
+// How a process ended that does this, as waitpid says it.
+static int end_of(int (*process)(int argument), int argument)
+{
+    int status = -1;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(process(argument));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
+}
+
+// Writes its temporary folder's path.
+static int ask_and_be_ended(int out)
 {
     struct temporary_folder folder = {0};
     char path[300];
+    sigset_t blocked;
+    install();
+    if (!temporary_folder_make(&folder, &(struct error){0}))
+        return 4;
+    snprintf(path, sizeof path, "%s/model.onnx", folder.path);
+    if (!fopen(path, "w") || write(out, folder.path, sizeof folder.path) != sizeof folder.path)
+        return 4;
+    pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+    if (interrupt_requested() || !sigismember(&blocked, SIGINT) || !sigismember(&blocked, SIGTERM))
+        return 1;
+    if (!is_asked_by(SIGTERM))
+        return 2;
+    kill(getpid(), SIGTERM);   // that came twice in a row: one request
+    wait_for_milliseconds(180);
+    be_ended_by(SIGINT);
+    return 3;
+}
+
+// Gives the signal that ended the process which asks.
+static int first_asks_and_second_ends(void)
+{
+    char folder[sizeof((struct temporary_folder *)0)->path];
     int ends[2];
     assert_int_equal(pipe(ends), 0);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        sigset_t blocked;
-        install();
-        if (!temporary_folder_make(&folder, &(struct error){0}))
-            _exit(4);
-        snprintf(path, sizeof path, "%s/model.onnx", folder.path);
-        if (!fopen(path, "w") || write(ends[1], folder.path, sizeof folder.path) != sizeof folder.path)
-            _exit(4);
-        pthread_sigmask(SIG_SETMASK, NULL, &blocked);
-        if (interrupt_requested() || !sigismember(&blocked, SIGINT) || !sigismember(&blocked, SIGTERM))
-            _exit(1);
-        if (!is_asked_by(SIGTERM))
-            _exit(2);
-        kill(getpid(), SIGTERM);   // that came twice in a row: one request
-        wait_for_milliseconds(180);
-        be_ended_by(SIGINT);
-        _exit(3);
-    }
-    int status = 0;
-    assert_int_equal(waitpid(child, &status, 0), child);
+    int status = end_of(ask_and_be_ended, ends[1]);
     assert_true(WIFSIGNALED(status));
-    assert_int_equal(read(ends[0], folder.path, sizeof folder.path), sizeof folder.path);
-    assert_int_not_equal(access(folder.path, F_OK), 0);   // it was removed, with the file
+    assert_int_equal(read(ends[0], folder, sizeof folder), sizeof folder);
+    assert_int_not_equal(access(folder, F_OK), 0);   // it was removed, with the file
     close(ends[0]);
     close(ends[1]);
     return WTERMSIG(status);
@@ -303,108 +314,87 @@ TEST(the_first_signal_asks_and_the_second_ends)
     assert_int_equal(ended_by, SIGINT);
 }
 
-// A copy of the process ends alone, and leaves the folders of the one that it is a copy of.
-static int end_of_copy(bool is_by_itself)
+static int end_as_copy(int is_by_itself)
 {
-    int status = 0;
-    pid_t copy = fork();
-    if (copy == 0) {
-        alarm(LONG_ENOUGH / 1000);   // ends it in any case
-        temporary_folders_remove();
-        if (is_by_itself)
-            signals_end_process(0, 5);
-        signals_end_process(SIGTERM, 0);
-    }
-    return waitpid(copy, &status, 0) == copy ? status : -1;
+    alarm(LONG_ENOUGH / 1000);   // ends it in any case
+    temporary_folders_remove();
+    if (is_by_itself)
+        signals_end_process(0, 5);
+    signals_end_process(SIGTERM, 0);
+}
+
+// A copy of the process ends alone, and leaves the folders of the one that it is a copy of.
+static int outlive_copies(int unused)
+{
+    struct temporary_folder folder = {0};
+    install();
+    if (!temporary_folder_make(&folder, &(struct error){0}))
+        return 4;
+    int by_itself = end_of(end_as_copy, true), by_signal = end_of(end_as_copy, false);
+    bool is_there = access(folder.path, F_OK) == 0;
+    temporary_folder_remove(&folder);
+    return !is_there                                                   ? 1
+           : !WIFEXITED(by_itself) || WEXITSTATUS(by_itself) != 5      ? 2
+           : !WIFSIGNALED(by_signal) || WTERMSIG(by_signal) != SIGTERM ? 3
+                                                                       : 0;
 }
 
 TEST(copies_end_alone)
 {
-    int status = 0;
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        struct temporary_folder folder = {0};
-        install();
-        if (!temporary_folder_make(&folder, &(struct error){0}))
-            _exit(4);
-        int by_itself = end_of_copy(true), by_signal = end_of_copy(false);
-        bool is_there = access(folder.path, F_OK) == 0;
-        temporary_folder_remove(&folder);
-        _exit(!is_there                                                   ? 1
-              : !WIFEXITED(by_itself) || WEXITSTATUS(by_itself) != 5      ? 2
-              : !WIFSIGNALED(by_signal) || WTERMSIG(by_signal) != SIGTERM ? 3
-                                                                          : 0);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 0);
+    assert_int_equal(end_of(outlive_copies, 0), 0);
+}
+
+static int ignore_interrupts(int unused)
+{
+    signal(SIGINT, SIG_IGN);
+    signal(SIGHUP, SIG_DFL);
+    signals_install();
+    kill(getpid(), SIGINT);
+    wait_for_milliseconds(30);
+    if (interrupt_requested())
+        return 1;
+    return is_asked_by(SIGHUP) ? 0 : 2;
 }
 
 TEST(what_is_ignored_stays_ignored)
 {
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        signal(SIGINT, SIG_IGN);
-        signal(SIGHUP, SIG_DFL);
-        signals_install();
-        kill(getpid(), SIGINT);
-        wait_for_milliseconds(30);
-        if (interrupt_requested())
-            _exit(1);
-        _exit(is_asked_by(SIGHUP) ? 0 : 2);
-    }
-    int status = 0;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_int_equal(end_of(ignore_interrupts, 0), 0);
+}
+
+static int be_terminated(int asks)
+{
+    install();
+    interrupt_end_at_once(true);
+    if (!asks)
+        be_ended_by(SIGTERM);
+    interrupt_end_at_once(false);
+    return is_asked_by(SIGTERM) ? 0 : 1;
 }
 
 TEST(work_that_asks_nobody_is_ended_at_once)
 {
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        install();
-        interrupt_end_at_once(true);
-        interrupt_end_at_once(false);
-        _exit(is_asked_by(SIGTERM) ? 0 : 1);
-    }
-    int status = 0;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        install();
-        interrupt_end_at_once(true);
-        be_ended_by(SIGTERM);
-        _exit(1);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(end_of(be_terminated, true), 0);
+    int status = end_of(be_terminated, false);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+}
+
+static int be_ended_soon(int is_done)
+{
+    install();
+    interrupt_end_soon(true);
+    if (!is_asked_by(SIGTERM))
+        return 1;
+    if (is_done)
+        interrupt_end_soon(false);
+    wait_for_milliseconds(is_done ? 2500 : LONG_ENOUGH);
+    return 0;
 }
 
 TEST(work_that_is_mostly_done_is_ended_soon)
 {
-    for (int is_done = 0; is_done < 2; is_done++) {
-        pid_t child = fork();
-        assert_true(child >= 0);
-        if (child == 0) {
-            install();
-            interrupt_end_soon(true);
-            if (!is_asked_by(SIGTERM))
-                _exit(1);
-            if (is_done)
-                interrupt_end_soon(false);
-            wait_for_milliseconds(is_done ? 2500 : LONG_ENOUGH);
-            _exit(0);
-        }
-        int status = 0;
-        assert_int_equal(waitpid(child, &status, 0), child);
-        assert_true(is_done ? WIFEXITED(status) && WEXITSTATUS(status) == 0
-                            : WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
-    }
+    assert_int_equal(end_of(be_ended_soon, true), 0);
+    int status = end_of(be_ended_soon, false);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
 }
 
 // One that began twelve seconds ago beside one that just began.

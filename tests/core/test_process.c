@@ -27,19 +27,18 @@ static void end(struct process *p)
 
 TEST(test_answers)
 {
-    struct process p = start("while read line; do echo \"got $line\" >&0; done");
+    struct process p FREED_BY(end) = start("while read line; do echo \"got $line\" >&0; done");
     TEXT(line);
     for (int i = 0; i < 3; i++) {
         OK(process_send(&p, "echo", "hello\n", 6, LONG_ENOUGH, &error));
         OK(process_receive_line(&p, "echo", &line, LONG_ENOUGH, &error));
         assert_string_equal(line.chars, "got hello");
     }
-    end(&p);
 }
 
 TEST(test_gone)
 {
-    struct process p = start("exit 0");
+    struct process p FREED_BY(end) = start("exit 0");
     TEXT(line);
     struct error error = {0};
     char block[1 << 16] = {0};
@@ -49,18 +48,16 @@ TEST(test_gone)
     for (int i = 0; i < 100 && is_sent; i++)
         is_sent = process_send(&p, "helper", block, sizeof block, LONG_ENOUGH, &error);
     assert_false(is_sent);
-    end(&p);
 }
 
 TEST(test_slow)
 {
-    struct process p = start("trap '' HUP TERM INT; while :; do sleep 0.1; done");
+    struct process p FREED_BY(end) = start("trap '' HUP TERM INT; while :; do sleep 0.1; done");
     TEXT(line);
     struct error error = {0};
     assert_false(process_receive_line(&p, "helper", &line, 0.2, &error));
     assert_non_null(strstr(error.message, "helper does not answer in time"));
     assert_int_equal(error.code, EXIT_UNSUPPORTED);
-    end(&p);
 }
 
 // Of the helper alone: not ours.

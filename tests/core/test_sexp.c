@@ -1,7 +1,6 @@
 #include "core/formats/sexp.h"
 #include "core/system/file.h"
-#include "tests/support/check.h"
-#include <unistd.h>
+#include "tests/support/temporary_path.h"
 
 // The obvious printer: print after parse must be the text itself when that is written in the printer's way.
 static void print_item(struct text *t, const struct sexp *s);
@@ -50,66 +49,65 @@ static void check_prints_as(const char *text, const char *printed)
     assert_string_equal(t.chars, printed);
 }
 
-TEST(reads_and_prints)
+static const struct {
+    const char *text, *printed;
+} printed[] = {
+    {"", ""},
+    {"  ; nothing but a comment", ""},
+    {"a(b)c", "a (b) c"},
+    {"()(())", "() (())"},
+    {"(rule x ; why\n  (source (matmul ?x ?y)))", "(rule x (source (matmul ?x ?y)))"},
+    {"1 -1 0 007 -0", "1 -1 0 7 0"},
+    {"9223372036854775807 -9223372036854775808", "9223372036854775807 -9223372036854775808"},
+    {"1.0 .5 -2. 1e3 +1.5 1E-2 -0.0 1e999 -1e999 nan", "1.0 0.5 -2.0 1000.0 1.5 0.01 -0.0 1e999 -1e999 nan"},
+    {"- + . 1..2 1.2.3 1e 1e+ 0x10 0x1.8 0xe inf -inf e5 +5 1-2 x=1 a;b",
+     "- + . 1..2 1.2.3 1e 1e+ 0x10 0x1.8 0xe inf -inf e5 +5 1-2 x=1 a"},
+    {"\"\" \"a b\" \"\\\"\\\\\\n\\t\\x41\\xe9\"", "\"\" \"a b\" \"\\\"\\\\\\n\\tA\xe9\""},
+    {"\"two\nlines\"", "\"two\\nlines\""},
+    {"a\"b\"c", "a \"b\" c"},
+    {"\xC3\xA9t\xC3\xA9 \xE2\x88\x91", "\xC3\xA9t\xC3\xA9 \xE2\x88\x91"},
+    {"\ta\r\n\vb\fc", "a b c"},
+};
+
+TEST_OF_EACH(reads_and_prints, row, printed)
 {
-    static const struct {
-        const char *text, *printed;
-    } table[] = {
-        {"", ""},
-        {"  ; nothing but a comment", ""},
-        {"a(b)c", "a (b) c"},
-        {"()(())", "() (())"},
-        {"(rule x ; why\n  (source (matmul ?x ?y)))", "(rule x (source (matmul ?x ?y)))"},
-        {"1 -1 0 007 -0", "1 -1 0 7 0"},
-        {"9223372036854775807 -9223372036854775808", "9223372036854775807 -9223372036854775808"},
-        {"1.0 .5 -2. 1e3 +1.5 1E-2 -0.0 1e999 -1e999 nan", "1.0 0.5 -2.0 1000.0 1.5 0.01 -0.0 1e999 -1e999 nan"},
-        {"- + . 1..2 1.2.3 1e 1e+ 0x10 0x1.8 0xe inf -inf e5 +5 1-2 x=1 a;b",
-         "- + . 1..2 1.2.3 1e 1e+ 0x10 0x1.8 0xe inf -inf e5 +5 1-2 x=1 a"},
-        {"\"\" \"a b\" \"\\\"\\\\\\n\\t\\x41\\xe9\"", "\"\" \"a b\" \"\\\"\\\\\\n\\tA\xe9\""},
-        {"\"two\nlines\"", "\"two\\nlines\""},
-        {"a\"b\"c", "a \"b\" c"},
-        {"\xC3\xA9t\xC3\xA9 \xE2\x88\x91", "\xC3\xA9t\xC3\xA9 \xE2\x88\x91"},
-        {"\ta\r\n\vb\fc", "a b c"},
-    };
-    for (size_t i = 0; i < COUNT_OF(table); i++)
-        check_prints_as(table[i].text, table[i].printed);
+    check_prints_as(row->text, row->printed);
 }
 
-TEST(says_where_and_why)
+static const struct {
+    const char *text;
+    unsigned line, column;
+    const char *message;
+} errors[] = {
+    {"(a\n (b c)", 1, 1, "this `(` is never closed"},
+    {"(a)\n  (b (c)", 2, 3, "this `(` is never closed"},
+    {"a\n b)", 2, 3, "`)` without `(`"},
+    {"\xC3\xA9\xC3\xA9 )", 1, 4, "`)` without `(`"},
+    {"(x \"abc)", 1, 4, "this string is never closed"},
+    {"\"abc\\", 1, 5, "unknown escape in a string (known: \\\" \\\\ \\n \\t \\xNN)"},
+    {"\"a\\q\"", 1, 3, "unknown escape in a string (known: \\\" \\\\ \\n \\t \\xNN)"},
+    {"\"\\x4\"", 1, 2, "`\\x` needs two hexadecimal digits"},
+    {"\"\\x\"", 1, 2, "`\\x` needs two hexadecimal digits"},
+    {"\"\\x00\"", 1, 2, "a string may not contain NUL"},
+    {"\"a\n\x01\"", 2, 1, "control character in a string (write it as \\xNN)"},
+    {"a \x01", 1, 3, "control character \\x01: is this text?"},
+    {"ab\x7f", 1, 3, "control character \\x7F: is this text?"},
+    {"\n(9223372036854775808)", 2, 2, "integer does not fit 64 bits"},
+    {"-9223372036854775809", 1, 1, "integer does not fit 64 bits"},
+};
+
+TEST_OF_EACH(says_where_and_why, row, errors)
 {
-    static const struct {
-        const char *text;
-        unsigned line, column;
-        const char *message;
-    } table[] = {
-        {"(a\n (b c)", 1, 1, "this `(` is never closed"},
-        {"(a)\n  (b (c)", 2, 3, "this `(` is never closed"},
-        {"a\n b)", 2, 3, "`)` without `(`"},
-        {"\xC3\xA9\xC3\xA9 )", 1, 4, "`)` without `(`"},
-        {"(x \"abc)", 1, 4, "this string is never closed"},
-        {"\"abc\\", 1, 5, "unknown escape in a string (known: \\\" \\\\ \\n \\t \\xNN)"},
-        {"\"a\\q\"", 1, 3, "unknown escape in a string (known: \\\" \\\\ \\n \\t \\xNN)"},
-        {"\"\\x4\"", 1, 2, "`\\x` needs two hexadecimal digits"},
-        {"\"\\x\"", 1, 2, "`\\x` needs two hexadecimal digits"},
-        {"\"\\x00\"", 1, 2, "a string may not contain NUL"},
-        {"\"a\n\x01\"", 2, 1, "control character in a string (write it as \\xNN)"},
-        {"a \x01", 1, 3, "control character \\x01: is this text?"},
-        {"ab\x7f", 1, 3, "control character \\x7F: is this text?"},
-        {"\n(9223372036854775808)", 2, 2, "integer does not fit 64 bits"},
-        {"-9223372036854775809", 1, 1, "integer does not fit 64 bits"},
-    };
-    for (size_t i = 0; i < COUNT_OF(table); i++) {
-        ARENA(a);
-        struct error error;
-        const struct sexp *list = NULL;
-        assert_false(sexp_parse(&a, "file.rules", table[i].text, strlen(table[i].text), &list, &error));
-        assert_null(list);
-        assert_string_equal(error.file, "file.rules");
-        assert_string_equal(error.message, table[i].message);
-        assert_int_equal(error.line, table[i].line);
-        assert_int_equal(error.column, table[i].column);
-        assert_int_equal(error.code, EXIT_BAD_INPUT);
-    }
+    ARENA(a);
+    struct error error;
+    const struct sexp *list = NULL;
+    assert_false(sexp_parse(&a, "file.rules", row->text, strlen(row->text), &list, &error));
+    assert_null(list);
+    assert_string_equal(error.file, "file.rules");
+    assert_string_equal(error.message, row->message);
+    assert_int_equal(error.line, row->line);
+    assert_int_equal(error.column, row->column);
+    assert_int_equal(error.code, EXIT_BAD_INPUT);
 }
 
 static bool parses_nested(size_t depth, struct error *error)
@@ -234,11 +232,10 @@ TEST(random_bytes_never_break_the_reader)
 
 TEST(files_are_read_and_named)
 {
-    char path[] = "/tmp/taso-sexp-XXXXXX";
+    TEMPORARY_PATH(path);
     ARENA(a);
     struct error error;
     const struct sexp *list;
-    close(mkstemp(path));
     assert_true(file_write_text(path, "(a b)\n(c", 8, &error));
     assert_false(sexp_parse_file(&a, path, &list, &error));
     assert_string_equal(error.file, path);

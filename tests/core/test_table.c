@@ -1,6 +1,5 @@
 // The hash table against an array that is searched from end to end.
 #include "core/memory/key_set.h"
-#include "core/memory/table.h"
 #include "tests/support/check.h"
 
 enum { KEYS = 600, ABSENT = 0, PRESENT = 1 };

@@ -5,34 +5,31 @@
 #include "derivation/search/report.h"
 #include "tests/derivation/problem.h"
 
+#define CONVOLUTION                                                                                                    \
+    "x0 f32[1,5,7,7]\nx1 f32[6,5,3,3]\nz[i,j,k,l] f32[1,6,7,7] = sum(m < 5) sum(n < 3) sum(p < 3) "                    \
+    "(x0[i,m,k + n - 1,l + p - 1 or 0] * x1[j,m,n,p])\n"
+#define TRANSPOSED                                                                                                     \
+    "x0 f32[1,5,4,4]\nx1 f32[5,3,4,4]\nz[i,j,k,l] f32[1,3,8,8] = sum(m < 5) sum(n < 4) sum(p < 4) "                    \
+    "(if 0 - ((k - n + 1) mod 2) >= 0 then (if 0 - ((l - p + 1) mod 2) >= 0 then "                                     \
+    "(x0[i,m,(k - n + 1) / 2,(l - p + 1) / 2 or 0] * x1[m,j,n,p]) else 0.0) else 0.0)\n"
+#define BAND                                                                                                           \
+    "x0 f32[2,16,7]\nx1 f32[2,40,5]\nz[i,j,k] f32[2,16,5] = sum(m < 40) (if 27 - ((j * 40 + m) mod 41) >= 0 then "     \
+    "(if 0 - (((j * 40 + m) mod 41) mod 4) >= 0 then "                                                                 \
+    "(x0[i,(j * 40 + m) / 41,((j * 40 + m) mod 41) / 4 or 0] * x1[i,m,k]) else 0.0) else 0.0)\n"
+
 static const struct found_case {
     const char *name, *text;
     int depth;
     const char *wanted;   // the application in it; no others
     int most_others;      // eOperators that are no views and not of weights alone
 } cases[] = {
-    {"conv 3x3 as one product and an offset-reduce",
-     "x0 f32[1,5,7,7]\nx1 f32[6,5,3,3]\nz[i,j,k,l] f32[1,6,7,7] = sum(m < 5) sum(n < 3) sum(p < 3) "
-     "(x0[i,m,k + n - 1,l + p - 1 or 0] * x1[j,m,n,p])\n",
-     3, "matmul (f32 54 5) (f32 5 49)", 1},
-    {"conv 3x3 as im2col and a product",
-     "x0 f32[1,5,7,7]\nx1 f32[6,5,3,3]\nz[i,j,k,l] f32[1,6,7,7] = sum(m < 5) sum(n < 3) sum(p < 3) "
-     "(x0[i,m,k + n - 1,l + p - 1 or 0] * x1[j,m,n,p])\n",
-     0, "matmul (f32 6 45) (f32 45 49)", 1},
-    {"conv 3x3 as a convolution of three groups",
-     "x0 f32[1,5,7,7]\nx1 f32[6,5,3,3]\nz[i,j,k,l] f32[1,6,7,7] = sum(m < 5) sum(n < 3) sum(p < 3) "
-     "(x0[i,m,k + n - 1,l + p - 1 or 0] * x1[j,m,n,p])\n",
-     1, "conv (f32 7 15 7) (f32 18 5 3) :stride 1 :pad 1 1 :dilation 1 :group 3", 2},
-    {"transposed convolution as one product and an offset-reduce",
-     "x0 f32[1,5,4,4]\nx1 f32[5,3,4,4]\nz[i,j,k,l] f32[1,3,8,8] = sum(m < 5) sum(n < 4) sum(p < 4) "
-     "(if 0 - ((k - n + 1) mod 2) >= 0 then (if 0 - ((l - p + 1) mod 2) >= 0 then "
-     "(x0[i,m,(k - n + 1) / 2,(l - p + 1) / 2 or 0] * x1[m,j,n,p]) else 0.0) else 0.0)\n",
-     3, "matmul (f32 48 5) (f32 5 16)", 1},
-    {"transposed convolution as one convolution of all phases",
-     "x0 f32[1,5,4,4]\nx1 f32[5,3,4,4]\nz[i,j,k,l] f32[1,3,8,8] = sum(m < 5) sum(n < 4) sum(p < 4) "
-     "(if 0 - ((k - n + 1) mod 2) >= 0 then (if 0 - ((l - p + 1) mod 2) >= 0 then "
-     "(x0[i,m,(k - n + 1) / 2,(l - p + 1) / 2 or 0] * x1[m,j,n,p]) else 0.0) else 0.0)\n",
-     3, "conv (f32 1 5 4 4) (f32 12 5 2 2) :stride 1 1 :pad 1 1 1 1 :dilation 1 1", 1},
+    {"conv 3x3 as one product and an offset-reduce", CONVOLUTION, 3, "matmul (f32 54 5) (f32 5 49)", 1},
+    {"conv 3x3 as im2col and a product", CONVOLUTION, 0, "matmul (f32 6 45) (f32 45 49)", 1},
+    {"conv 3x3 as a convolution of three groups", CONVOLUTION, 1,
+     "conv (f32 7 15 7) (f32 18 5 3) :stride 1 :pad 1 1 :dilation 1 :group 3", 2},
+    {"transposed convolution as one product and an offset-reduce", TRANSPOSED, 3, "matmul (f32 48 5) (f32 5 16)", 1},
+    {"transposed convolution as one convolution of all phases", TRANSPOSED, 3,
+     "conv (f32 1 5 4 4) (f32 12 5 2 2) :stride 1 1 :pad 1 1 1 1 :dilation 1 1", 1},
     {"dilated convolution as one without dilation",
      "x0 f32[1,5,8,8]\nx1 f32[6,5,3,3]\nz[i,j,k,l] f32[1,6,8,8] = sum(m < 5) sum(n < 3) sum(p < 3) "
      "(x0[i,m,k + n * 2 - 2,l + p * 2 - 2 or 0] * x1[j,m,n,p])\n",
@@ -52,25 +49,27 @@ static const struct found_case {
     {"dilated product of a matrix and a band as products of tiles without dilation",
      "x0 f32[2,48,5]\nx1 f32[2,48,5]\nz[i,j,k] f32[2,48,33] = sum(m < 5) (x0[i,j,m] * x1[i,j + k * 2 - 32,m or 0])\n",
      3, "matmul (f32 12 8 5) (f32 12 5 40)", 3},
-    {"product of a dilated band, which zeros and reshaping made rows of, as products of tiles without dilation",
-     "x0 f32[2,16,7]\nx1 f32[2,40,5]\nz[i,j,k] f32[2,16,5] = sum(m < 40) (if 27 - ((j * 40 + m) mod 41) >= 0 then "
-     "(if 0 - (((j * 40 + m) mod 41) mod 4) >= 0 then "
-     "(x0[i,(j * 40 + m) / 41,((j * 40 + m) mod 41) / 4 or 0] * x1[i,m,k]) else 0.0) else 0.0)\n",
+    {"product of a dilated band, which zeros and reshaping made rows of, as products of tiles without dilation", BAND,
      3, "matmul (f32 8 4 10) (f32 8 10 5)", 3},
     {"Winograd's F(4x4, 3x3)",
      "x0 f32[1,5,8,8]\nx1 f32[6,5,3,3]\nz[i,j,k,l] f32[1,6,8,8] = sum(m < 5) sum(n < 3) sum(p < 3) "
      "(x0[i,m,k + n - 1,l + p - 1 or 0] * x1[j,m,n,p])\n",
      2, "matmul (f32 36 4 5) (f32 36 5 6)", 5},
-    {"Winograd's F(2x2, 3x3)",
-     "x0 f32[1,5,7,7]\nx1 f32[6,5,3,3]\nz[i,j,k,l] f32[1,6,7,7] = sum(m < 5) sum(n < 3) sum(p < 3) "
-     "(x0[i,m,k + n - 1,l + p - 1 or 0] * x1[j,m,n,p])\n",
-     2, "matmul (f32 16 16 5) (f32 16 5 6)", 6},
+    {"Winograd's F(2x2, 3x3)", CONVOLUTION, 2, "matmul (f32 16 16 5) (f32 16 5 6)", 6},
     {"Karatsuba's three products for windows of two",
      "x0 f32[5,9]\nx1 f32[6,5,2]\nz[i,j] f32[6,8] = sum(m < 5) sum(n < 2) (x0[m,j + n] * x1[i,m,n])\n", 1,
      "matmul (f32 3 6 5) (f32 3 5 4)", 4},
     {"Strassen's product", "x0 f32[8,8]\nx1 f32[8,6]\nz[i,j] f32[8,6] = sum(m < 8) (x0[i,m] * x1[m,j])\n", 1,
      "matmul (f32 7 4 4) (f32 7 4 3)", 4},
 };
+
+// What a search of a definition finds; the weights are a set of its inputs.
+#define SEARCH(p, s, definition, weights_of_it, limits)                                                                \
+    struct problem p FREED_BY(problem_free);                                                                           \
+    problem_init(&p, definition);                                                                                      \
+    p.dv.weights = weights_of_it;                                                                                      \
+    struct search s FREED_BY(search_free);                                                                             \
+    search_run(&s, &p.dv, p.program, limits)
 
 static const struct derived_program *find_wanted(const struct search *s, const struct found_case *c)
 {
@@ -110,11 +109,7 @@ static void case_is_found(void **state)
     const struct found_case *c = *state;
     struct search_limits limits = search_standard_limits;
     limits.depth = c->depth;
-    struct problem p FREED_BY(problem_free);
-    problem_init(&p, c->text);
-    p.dv.weights = 2;
-    struct search s FREED_BY(search_free);
-    search_run(&s, &p.dv, p.program, &limits);
+    SEARCH(p, s, c->text, 2, &limits);
     const struct derived_program *r = find_wanted(&s, c);
     if (!r)
         fail_msg("%s was not found", c->name);
@@ -150,11 +145,7 @@ TEST(all_programs_are_equal)
         if (is_left_out(i, 3))
             continue;
         struct search_limits limits = {.depth = 4, .most_programs = 200, .most_operations = 8};
-        struct problem p FREED_BY(problem_free);
-        problem_init(&p, cases[i].text);
-        p.dv.weights = 2;
-        struct search s FREED_BY(search_free);
-        search_run(&s, &p.dv, p.program, &limits);
+        SEARCH(p, s, cases[i].text, 2, &limits);
         check_results(&s, p.program);
     }
 }
@@ -178,17 +169,10 @@ TEST(reads_across_rows_are_counted)
 // Tiles of a band, times what stands at its columns, cost as much as the other way round, where the band is turned.
 TEST(equal_costs_go_by_rows)
 {
-    static const char rows[] =
-        "x0 f32[2,16,7]\nx1 f32[2,40,5]\nz[i,j,k] f32[2,16,5] = sum(m < 40) (if 27 - ((j * 40 + m) mod 41) >= 0 then "
-        "(if 0 - (((j * 40 + m) mod 41) mod 4) >= 0 then "
-        "(x0[i,(j * 40 + m) / 41,((j * 40 + m) mod 41) / 4 or 0] * x1[i,m,k]) else 0.0) else 0.0)\n";
     struct search_limits limits = search_standard_limits;
     size_t n_chosen = 0;
     limits.depth = 3;
-    struct problem p FREED_BY(problem_free);
-    problem_init(&p, rows);
-    struct search s FREED_BY(search_free);
-    search_run(&s, &p.dv, p.program, &limits);
+    SEARCH(p, s, BAND, 0, &limits);
     for (size_t i = 1; i < s.results.count; i++) {
         const struct derived_program *a = &s.results.items[i - 1], *b = &s.results.items[i];
         assert_true(a->cost < b->cost || (a->cost == b->cost && a->turned <= b->turned));
@@ -203,10 +187,7 @@ TEST(searches_are_deterministic)
     size_t counts[2];
     for (int run = 0; run < 2; run++) {
         struct search_limits limits = {.depth = 3, .most_programs = 200, .most_operations = 8};
-        struct problem p FREED_BY(problem_free);
-        problem_init(&p, cases[0].text);
-        struct search s FREED_BY(search_free);
-        search_run(&s, &p.dv, p.program, &limits);
+        SEARCH(p, s, cases[0].text, 0, &limits);
         programs[run] = s.results.items[s.results.count / 2].program;
         counts[run] = s.states.count + s.counters.n_steps;
     }
@@ -237,11 +218,7 @@ TEST(published_sizes_are_found)
     for (size_t i = 0; i < COUNT_OF(published); i++) {
         struct search_limits limits = search_standard_limits;
         limits.depth = published[i].depth;
-        struct problem p FREED_BY(problem_free);
-        problem_init(&p, published[i].text);
-        p.dv.weights = 2;
-        struct search s FREED_BY(search_free);
-        search_run(&s, &p.dv, p.program, &limits);
+        SEARCH(p, s, published[i].text, 2, &limits);
         const struct derived_program *r = find_wanted(&s, &published[i]);
         if (!r)
             fail_msg("%s was not found", published[i].name);

@@ -8,10 +8,7 @@
 
 static int count_tables(const struct iterator_tables *tables, const char *op)
 {
-    int n = 0;
-    for (size_t i = 0; i < tables->items.count; i++)
-        n += strcmp(tables->items.items[i].op->name, op) == 0;
-    return n;
+    return SUM_ALL(int, size_t, i, tables->items.count, strcmp(tables->items.items[i].op->name, op) == 0);
 }
 
 TEST(tables_are_those_of_the_paper)
@@ -43,7 +40,7 @@ static bool is_matched_by_itself(struct derivation *dv, int program, const struc
 
 static void check_call(struct arena *a, const struct iterator_tables *tables, const struct operator_call *call, int *n)
 {
-    struct derivation dv;
+    struct derivation dv FREED_BY(derivation_end);
     struct definition d FREED_BY(definition_free);
     struct scope s;
     derivation_begin(&dv, a, call->n_inputs, call->inputs, tables);
@@ -55,7 +52,6 @@ static void check_call(struct arena *a, const struct iterator_tables *tables, co
     if (sums_products && !is_matched_by_itself(&dv, program, call->op))
         fail_msg("%s is not found in its own definition", call->op->name);
     *n += sums_products;
-    derivation_end(&dv);
 }
 
 static const char *examples_path;

@@ -120,8 +120,6 @@ bool classes_have_one_value(const struct egraph *e, int64_t most_entries, enode_
 {
     struct evalues v = {.most_entries = most_entries};
     bool have_one = true;
-    arena_init(&v.arena);
-    arena_init(&v.scratch);
     v.of_nodes = arena_array(&v.arena, uint64_t *, e->nodes.count + 1);
     v.first_known = arena_array(&v.arena, enode_id, e->nodes.count + 1);
     memset(v.first_known, 0xff, e->nodes.count * sizeof *v.first_known);

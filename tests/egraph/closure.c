@@ -11,10 +11,8 @@ static void name_all(struct closure *c, eclass_id old, eclass_id new)
 
 static bool has_equal_children(const struct closure *c, enode_id x, enode_id y, bool is_swapped)
 {
-    for (uint32_t i = 0; i < c->e->nodes.items[x].n_children; i++)
-        if (c->of[egraph_edges(c->e, x)[i].first] != c->of[egraph_edges(c->e, y)[is_swapped ? 1 - i : i].first])
-            return false;
-    return true;
+    return ALL(uint32_t, i, c->e->nodes.items[x].n_children,
+               c->of[egraph_edges(c->e, x)[i].first] == c->of[egraph_edges(c->e, y)[is_swapped ? 1 - i : i].first]);
 }
 
 static bool are_congruent(const struct closure *c, enode_id x, enode_id y)

@@ -11,19 +11,9 @@ static bool complain(const char **ret_what, const char *what)
 
 static bool has_canonical_children(const struct egraph *e, enode_id n)
 {
-    for (uint32_t i = 0; i < e->nodes.items[n].n_children; i++)
-        if (egraph_find(e, egraph_edges(e, n)[i].child) != egraph_edges(e, n)[i].child ||
-            egraph_find(e, egraph_edges(e, n)[i].first) != egraph_edges(e, n)[i].child)
-            return false;
-    return true;
-}
-
-static bool reads(const struct egraph *e, enode_id n, eclass_id c)
-{
-    for (uint32_t i = 0; i < e->nodes.items[n].n_children; i++)
-        if (egraph_edges(e, n)[i].child == c)
-            return true;
-    return false;
+    return ALL(uint32_t, i, e->nodes.items[n].n_children,
+               egraph_find(e, egraph_edges(e, n)[i].child) == egraph_edges(e, n)[i].child &&
+                   egraph_find(e, egraph_edges(e, n)[i].first) == egraph_edges(e, n)[i].child);
 }
 
 // Gives the number of parents that stand in the list; UINT32_MAX: one does not belong there.
@@ -32,7 +22,8 @@ static uint32_t count_parents(const struct egraph *e, eclass_id c)
     uint32_t count = 0;
     for (uint32_t k = e->classes.items[c].first_parent; k != NO_EDGE; k = e->edges.items[k].next) {
         enode_id owner = e->edges.items[k].owner;
-        if (e->nodes.items[owner].is_redundant || !reads(e, owner, c))
+        if (e->nodes.items[owner].is_redundant ||
+            ALL(uint32_t, i, e->nodes.items[owner].n_children, egraph_edges(e, owner)[i].child != c))
             return UINT32_MAX;
         count++;
     }
@@ -65,10 +56,7 @@ static bool is_congruent(const void *owner, uint32_t id, const void *key)
     const struct enode *x = &e->nodes.items[id], *y = &e->nodes.items[other];
     if (x->op != y->op || x->attributes != y->attributes || x->type != y->type || x->n_children != y->n_children)
         return false;
-    for (uint32_t i = 0; i < x->n_children; i++)
-        if (egraph_edges(e, id)[i].child != egraph_edges(e, other)[i].child)
-            return false;
-    return true;
+    return ALL(uint32_t, i, x->n_children, egraph_edges(e, id)[i].child == egraph_edges(e, other)[i].child);
 }
 
 static bool check_congruence(const struct egraph *e, const char **ret_what)

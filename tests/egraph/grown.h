@@ -1,7 +1,6 @@
 // E-graphs of a few operators on four inputs of one type, which grow node by node.
 #pragma once
 #include "egraph/egraph.h"
-#include "operators/operator.h"
 
 enum { GROWN_OPERATORS = 4 };
 struct grown {

@@ -4,7 +4,6 @@
 #include "egraph/convert.h"
 #include "egraph/ematch.h"
 #include "egraph/instance.h"
-#include "substitutions/match.h"
 #include "substitutions/match_index.h"
 #include "tests/support/check.h"
 #include "tests/support/parse_rules.h"
@@ -113,9 +112,10 @@ static void compare(const struct trial *t, uint64_t seed)
 
 static size_t try_graph(struct trial *t, uint64_t seed)
 {
-    struct arena_mark mark = arena_mark(&t->scratch);
+    ARENA_MARK(mark, &t->scratch);
     struct random r = random_seed(seed);
-    ematches alone = {0}, shared = {0};
+    LOCAL_LIST(ematches, alone);
+    LOCAL_LIST(ematches, shared);
     graph_init(&t->g, &t->scratch);
     random_graph_fill(&t->g, &t->rules, &r, 10);
     egraph_init(&t->e);
@@ -133,11 +133,8 @@ static size_t try_graph(struct trial *t, uint64_t seed)
     size_t n = t->found.count;
     vec_clear(&t->expected);
     vec_clear(&t->found);
-    vec_free(&alone);
-    vec_free(&shared);
     egraph_free(&t->e);
     graph_free(&t->g);
-    arena_release(&t->scratch, mark);
     return n;
 }
 
@@ -145,8 +142,6 @@ TEST(finds_what_the_pattern_matcher_finds)
 {
     struct trial t = {0};
     size_t n = 0;
-    arena_init(&t.arena);
-    arena_init(&t.scratch);
     read_rules(&t.rules, &t.arena, getenv("TASO_RULES"));
     ematcher_init(&t.matcher, &t.rules);
     t.team = thread_pool_new(3);

@@ -14,7 +14,7 @@
 enum { MODELS = 2000, CHOICES = 4, ENTRIES = 512 };
 
 struct trial {
-    struct arena arena, scratch;
+    struct arena arena, scratch;   // of the rules, and of a graph
     struct rule_set rules;
     struct graph g;
     struct egraph e;
@@ -22,7 +22,7 @@ struct trial {
     struct exploration x;
 };
 
-static void make_graph(struct trial *t, uint64_t seed)
+static void begin(struct trial *t, uint64_t seed)
 {
     struct random r = random_seed(seed);
     graph_init(&t->g, &t->scratch);
@@ -46,10 +46,12 @@ static void explore(struct trial *t, enum cycle_filtering filtering, uint32_t th
     exploration_run(&t->x);
 }
 
-static void end_exploration(struct trial *t)
+static void end(struct trial *t)
 {
     exploration_free(&t->x);
     egraph_free(&t->e);
+    graph_free(&t->g);
+    arena_free(&t->scratch);
 }
 
 static void choose_at_random(const struct egraph *e, struct random *r, enode_id *ret_choice)
@@ -103,10 +105,9 @@ static const char *rule_that_changes_values(const struct trial *t)
 
 static size_t try_model(struct trial *t, uint64_t seed)
 {
-    struct arena_mark mark = arena_mark(&t->scratch);
     struct random r = random_seed(seed + 1000);
     const char *what = "";
-    make_graph(t, seed);
+    begin(t, seed);
     struct field_values expected FREED_BY(field_values_free);
     graph_values(&expected, &t->g, 5, &t->scratch);
     explore(t, seed % 4 == 0 ? CYCLES_VANILLA : CYCLES_EFFICIENT, 1);
@@ -118,17 +119,13 @@ static size_t try_model(struct trial *t, uint64_t seed)
     for (int i = 0; i < CHOICES; i++)
         check_choice(t, seed, &r, &expected);
     size_t unions = t->e.n_unions;
-    end_exploration(t);
-    graph_free(&t->g);
-    arena_release(&t->scratch, mark);
+    end(t);
     return unions;
 }
 
 static void trial_init(struct trial *t)
 {
     *t = (struct trial){0};
-    arena_init(&t->arena);
-    arena_init(&t->scratch);
     read_rules(&t->rules, &t->arena, getenv("TASO_RULES"));
 }
 
@@ -136,7 +133,6 @@ static void trial_free(struct trial *t)
 {
     rule_set_free(&t->rules);
     arena_free(&t->arena);
-    arena_free(&t->scratch);
 }
 
 TEST(any_choice_computes_the_same)
@@ -154,8 +150,7 @@ TEST(is_the_same_for_any_number_of_threads)
     struct trial t FREED_BY(trial_free);
     trial_init(&t);
     for (uint64_t seed = 1; seed <= 12; seed++) {
-        struct arena_mark mark = arena_mark(&t.scratch);
-        make_graph(&t, seed);
+        begin(&t, seed);
         explore(&t, CYCLES_EFFICIENT, 1);
         exploration_free(&t.x);
         struct egraph alone FREED_BY(egraph_free);
@@ -164,9 +159,7 @@ TEST(is_the_same_for_any_number_of_threads)
         assert_int_equal(alone.nodes.count, t.e.nodes.count);
         assert_memory_equal(alone.edges.items, t.e.edges.items, alone.edges.count * sizeof *alone.edges.items);
         assert_memory_equal(alone.leader.items, t.e.leader.items, alone.leader.count * sizeof *alone.leader.items);
-        end_exploration(&t);
-        graph_free(&t.g);
-        arena_release(&t.scratch, mark);
+        end(&t);
     }
 }
 
@@ -179,26 +172,18 @@ TEST(finds_planted_rules_by_name)
         "(rule wrong (source (relu ?x)) (target ?x))",
         "(rule wrong (source (matmul ?x ?y) (matmul ?x ?z)) (target (matmul ?x ?z) (matmul ?x ?y)))",
     };
-    struct trial t;
-    arena_init(&t.arena);
-    arena_init(&t.scratch);
     for (size_t i = 0; i < COUNT_OF(planted); i++) {
         size_t n_found = 0;
+        struct trial t FREED_BY(trial_free) = {0};
         rule_set_init(&t.rules, &t.arena);
         parse_rules(&t.rules, &t.arena, planted[i]);
         for (uint64_t seed = 1; seed <= 60; seed++) {
-            struct arena_mark mark = arena_mark(&t.scratch);
-            make_graph(&t, seed);
+            begin(&t, seed);
             explore(&t, CYCLES_KEPT, 1);
             n_found += rule_that_changes_values(&t) != NULL;
-            end_exploration(&t);
-            graph_free(&t.g);
-            arena_release(&t.scratch, mark);
+            end(&t);
         }
         if (n_found == 0)
             fail_msg("%s is not found to be wrong", planted[i]);
-        rule_set_free(&t.rules);
     }
-    arena_free(&t.arena);
-    arena_free(&t.scratch);
 }

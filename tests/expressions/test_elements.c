@@ -49,15 +49,13 @@ static const struct edge edges[] = {
     {DTYPE_I32, NAN, 0},
 };
 
-TEST(edges_are_kept)
+TEST_OF_EACH(edges_are_kept, row, edges)
 {
-    for (size_t i = 0; i < COUNT_OF(edges); i++) {
-        uint64_t element = 0;
-        int64_t integer;
-        elements_from_reals(edges[i].dtype, &edges[i].real, 1, &element);
-        elements_to_integers(edges[i].dtype, &element, 1, &integer);
-        assert_int_equal(integer, edges[i].integer);
-    }
+    uint64_t element = 0;
+    int64_t integer;
+    elements_from_reals(row->dtype, &row->real, 1, &element);
+    elements_to_integers(row->dtype, &element, 1, &integer);
+    assert_int_equal(integer, row->integer);
 }
 
 TEST(integers_come_back)

@@ -10,45 +10,43 @@ static bool parse(struct arena *a, const char *text, struct type *ret_type, stru
            type_parse(&list->items[0], "types", ret_type, error);
 }
 
-TEST(text_of_types_is_taken_back)
+static const char *const types[] = {
+    "(f32)",      "(f32 1 3 224 224)",    "(i64 0)", "(bf16 ? 3)",           "(bool ...)", "(? ...)",
+    "(string 2)", "(u8 281474976710656)", "(? 1 2)", "(f16 1 2 3 4 5 6 7 8)"};
+
+TEST_OF_EACH(text_of_types_is_taken_back, row, types)
 {
-    static const char *const texts[] = {
-        "(f32)",      "(f32 1 3 224 224)",    "(i64 0)", "(bf16 ? 3)",           "(bool ...)", "(? ...)",
-        "(string 2)", "(u8 281474976710656)", "(? 1 2)", "(f16 1 2 3 4 5 6 7 8)"};
-    for (size_t i = 0; i < COUNT_OF(texts); i++) {
-        ARENA(a);
-        struct type t;
-        struct error error;
-        TEXT(text);
-        if (!parse(&a, texts[i], &t, &error))
-            fail_msg("%s: %s", texts[i], error.message);
-        type_print(&text, &t);
-        assert_string_equal(text.chars, texts[i]);
-    }
+    ARENA(a);
+    struct type t;
+    struct error error;
+    TEXT(text);
+    if (!parse(&a, *row, &t, &error))
+        fail_msg("%s: %s", *row, error.message);
+    type_print(&text, &t);
+    assert_string_equal(text.chars, *row);
 }
 
-TEST(wrong_types_are_refused)
+static const char *const wrong_types[] = {"f32",
+                                          "()",
+                                          "(f33 1)",
+                                          "(f32 -1)",
+                                          "(f32 1.5)",
+                                          "(f32 x)",
+                                          "(f32 281474976710657)",
+                                          "(f32 16777216 16777216 2)",
+                                          "(f32 0 281474976710656 2)",
+                                          "(f32 1 1 1 1 1 1 1 1 1)",
+                                          "(f32 (1))",
+                                          "(f32 1 ...)"};
+
+TEST_OF_EACH(wrong_types_are_refused, row, wrong_types)
 {
-    static const char *const texts[] = {"f32",
-                                        "()",
-                                        "(f33 1)",
-                                        "(f32 -1)",
-                                        "(f32 1.5)",
-                                        "(f32 x)",
-                                        "(f32 281474976710657)",
-                                        "(f32 16777216 16777216 2)",
-                                        "(f32 0 281474976710656 2)",
-                                        "(f32 1 1 1 1 1 1 1 1 1)",
-                                        "(f32 (1))",
-                                        "(f32 1 ...)"};
-    for (size_t i = 0; i < COUNT_OF(texts); i++) {
-        ARENA(a);
-        struct type t;
-        struct error error;
-        if (parse(&a, texts[i], &t, &error))
-            fail_msg("%s is taken for a type", texts[i]);
-        assert_int_equal(error.line, 1);
-    }
+    ARENA(a);
+    struct type t;
+    struct error error;
+    if (parse(&a, *row, &t, &error))
+        fail_msg("%s is taken for a type", *row);
+    assert_int_equal(error.line, 1);
 }
 
 TEST(element_types_have_names_and_codes)
@@ -96,7 +94,7 @@ TEST(meet_is_a_semilattice)
     ARENA(a);
     struct random r = random_seed(1);
     for (int i = 0; i < 5000; i++) {
-        struct arena_mark mark = arena_mark(&a);
+        ARENA_MARK(mark, &a);
         const struct split_tree *x = random_tree(&a, &r, 3), *y = random_tree(&a, &r, 3), *z = random_tree(&a, &r, 3);
         const struct split_tree *xy = split_tree_meet(&a, x, y), *yz = split_tree_meet(&a, y, z);
         assert_true(split_tree_equal(split_tree_meet(&a, x, x), x));
@@ -104,6 +102,5 @@ TEST(meet_is_a_semilattice)
         assert_true(split_tree_equal(split_tree_meet(&a, xy, z), split_tree_meet(&a, x, yz)));
         assert_true(split_tree_equal(split_tree_meet(&a, x, SPLIT_ANY), x));
         assert_null(split_tree_meet(&a, x, NULL));
-        arena_release(&a, mark);
     }
 }

@@ -1,6 +1,5 @@
 // Models are written to a file of this process in memory, where there is one.
 #include "tests/fuzz/exported.h"
-#include "tests/support/scoped.h"
 
 #include "core/text/error.h"
 #include "onnx/format/check.h"

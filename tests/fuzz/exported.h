@@ -1,7 +1,6 @@
 // Models that are imported and exported again, with symbols that stay or without.
 #pragma once
 #include "onnx/convert/export/export.h"
-#include <stdint.h>
 
 enum { FUZZ_FOLD_LIMIT = 256 };
 // `size` is that of the input, which may decide how.

@@ -1,10 +1,9 @@
 // Readers take paths: a file in memory is the cheapest that has one. Who runs out of memory ends as one that crashes, so
 // that libFuzzer keeps the input.
 #define _GNU_SOURCE   // memfd_create
-#include "core/memory/memory.h"
-#include "core/text/text.h"
 #include "tests/fuzz/fuzz.h"
-#include <stdio.h>
+#include "core/text/text.h"
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -38,15 +37,20 @@ const char *fuzz_output(void)
     return output;
 }
 
+void fuzz_put_file(const char *path, const void *data, size_t size)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    FUZZ_REQUIRE(fd >= 0 && write(fd, data, size) == (ssize_t)size && close(fd) == 0);
+}
+
 void fuzz_require_printed_again(const uint8_t *data, size_t size, fuzz_print_fn *print)
 {
-    struct text first = {0}, second = {0};
+    TEXT(first);
+    TEXT(second);
     if (print(data, size, &first) && first.count) {
         FUZZ_REQUIRE(print((const uint8_t *)first.chars, first.count, &second));
         FUZZ_REQUIRE(strcmp(first.chars, second.chars) == 0);
     }
-    text_free(&first);
-    text_free(&second);
 }
 
 static void trap(size_t size)

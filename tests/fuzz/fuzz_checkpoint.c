@@ -1,9 +1,7 @@
 // Parts of the generator's work, as checkpoints and shards have them. An input is read as it is, and once more with the
 // hash at its end made right, so that mutations get past it; small ones are reduced to rules, too.
-#include "core/memory/hash.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
-#include "generator/enumerate/space.h"
 #include "generator/job.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/scoped.h"
@@ -36,10 +34,8 @@ static const uint64_t *draw_once(void)
 {
     static struct arena arena;
     static const uint64_t *random;
-    if (!random) {
-        arena_init(&arena);
+    if (!random)
         random = family_types_draw(&arena, 1);
-    }
     return random;
 }
 

@@ -3,16 +3,8 @@
 #include "backends/costs/cost_database.h"
 #include "core/text/error.h"
 #include "tests/fuzz/fuzz.h"
-#include <fcntl.h>
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
-
-static void put_file(const char *path, const uint8_t *data, size_t size)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    FUZZ_REQUIRE(fd >= 0 && write(fd, data, size) == (ssize_t)size && close(fd) == 0);
-}
 
 static void require_plausible(const struct cost_database *costs)
 {
@@ -29,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct step_cost added = {.seconds = 0.5, .spread = 0.01, .choice = "engine"}, found;
     struct error error;
     const char *path = fuzz_output();
-    put_file(path, data, size);
+    fuzz_put_file(path, data, size);
     if (!cost_database_open(&costs, path, "device", &error))
         return 0;
     require_plausible(costs);

@@ -17,8 +17,4 @@ static bool print_definition(const uint8_t *data, size_t size, struct text *out)
     return is_read;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-    fuzz_require_printed_again(data, size, print_definition);
-    return 0;
-}
+FUZZ_PRINTED_AGAIN(print_definition)

@@ -11,7 +11,7 @@ static void extract(const struct extraction_problem *p)
 {
     struct extraction_budget budget = extraction_standard_budget;
     struct extraction_answer answer;
-    uint32_t *choice = mem_new_array(uint32_t, p->n_classes + 1);
+    LOCAL_ARRAY(uint32_t, choice, p->n_classes + 1);
     double trees, dags, best, cost;
     bool is_possible = extraction_greedy_tree(p, choice, &trees);
     FUZZ_REQUIRE(extraction_greedy_dag(p, choice, &dags) == is_possible);
@@ -20,7 +20,6 @@ static void extract(const struct extraction_problem *p)
     if (is_possible)
         FUZZ_REQUIRE(extraction_settle(p, choice, &best) && best == answer.cost && best <= trees && best <= dags &&
                      answer.bound <= best);
-    mem_free_array(choice, p->n_classes + 1);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

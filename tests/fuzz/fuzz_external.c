@@ -2,11 +2,8 @@
 // length, and every byte of it can be read. The folder has `data`, `empty`, and `link`, which leads out of it.
 #include "core/text/error.h"
 #include "onnx/format/check.h"
-#include "onnx/format/model.h"
 #include "onnx/format/model_file.h"
 #include "tests/fuzz/fuzz.h"
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,12 +12,6 @@ enum { BYTES_OF_DATA = 4096, BYTES_OF_EACH = 7 };
 
 static char folder[] = "/dev/shm/taso-fuzz-XXXXXX";   // where there is one: disks wait when files are cut
 static char names[4][sizeof folder + 12];
-
-static void put_file(const char *path, const void *data, size_t size)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    FUZZ_REQUIRE(fd >= 0 && write(fd, data, size) == (ssize_t)size && close(fd) == 0);
-}
 
 static void remove_folder(void)
 {
@@ -39,8 +30,8 @@ static void make_folder(void)
     FUZZ_REQUIRE(mkdtemp(folder));
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         snprintf(names[i], sizeof names[i], "%s/%s", folder, NAMES[i]);
-    put_file(names[1], data, sizeof data);
-    put_file(names[2], data, 0);
+    fuzz_put_file(names[1], data, sizeof data);
+    fuzz_put_file(names[2], data, 0);
     FUZZ_REQUIRE(symlink("/proc/self/exe", names[3]) == 0);
     atexit(remove_folder);
 }
@@ -63,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct error error = {0};
     if (!names[0][0])
         make_folder();
-    put_file(names[0], data, size);
+    fuzz_put_file(names[0], data, size);
     if (!onnx_file_open(&file, names[0], &error)) {
         FUZZ_REQUIRE(error.message[0]);
         return 0;

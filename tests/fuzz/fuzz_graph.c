@@ -1,7 +1,6 @@
 // Graphs as text: what is read passes every check, and is the same when it is printed and read again.
 #include "core/formats/sexp.h"
 #include "core/text/error.h"
-#include "graph/graph.h"
 #include "graph/text.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/graph_check.h"
@@ -23,8 +22,4 @@ static bool print_graph(const uint8_t *data, size_t size, struct text *out)
     return is_read;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-    fuzz_require_printed_again(data, size, print_graph);
-    return 0;
-}
+FUZZ_PRINTED_AGAIN(print_graph)

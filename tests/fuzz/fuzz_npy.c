@@ -2,7 +2,6 @@
 #include "core/text/error.h"
 #include "optimizer/run/npy.h"
 #include "tests/fuzz/fuzz.h"
-#include "tests/support/scoped.h"
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -15,8 +15,4 @@ static bool print_rules(const uint8_t *data, size_t size, struct text *out)
     return is_read;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-    fuzz_require_printed_again(data, size, print_rules);
-    return 0;
-}
+FUZZ_PRINTED_AGAIN(print_rules)

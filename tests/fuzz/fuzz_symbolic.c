@@ -4,7 +4,6 @@
 #include "tests/fuzz/exported.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/graph_check.h"
-#include "tests/support/scoped.h"
 
 static void require_types_at(const struct imported_model *m, const int64_t *binding)
 {

@@ -3,7 +3,6 @@
 // made right; one in four mutations is libFuzzer's own on the bytes as they are.
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutation.h"
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

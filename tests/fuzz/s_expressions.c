@@ -5,7 +5,6 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutation.h"
 #include <ctype.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

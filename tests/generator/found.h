@@ -17,7 +17,6 @@ static void find_fast(struct found *f, const char *text, int max_ops)
 {
     char reason[200];
     memset(f, 0, sizeof *f);
-    arena_init(&f->arena);
     space_init(&f->space, &f->arena);
     OK(space_parse(&f->space, "test", text, strlen(text), &error));
     f->family = f->space.families.items[0];

@@ -80,18 +80,7 @@ static void make_key(const struct naive *n, int instance, int output, const stru
 
 static bool has_value(const struct naive_graph *g, const struct naive_tensor *t, int end)
 {
-    for (int i = 0; i < end; i++)
-        if (is_same_value(&g->tensors[i].type, g->tensors[i].data, &t->type, t->data))
-            return true;
-    return false;
-}
-
-static bool has_key(const struct naive_graph *g, const struct key *key)
-{
-    for (int i = 0; i < g->n_tensors; i++)
-        if (key_compare(&g->tensors[i].key, key) == 0)
-            return true;
-    return false;
+    return ANY(int, i, end, is_same_value(&g->tensors[i].type, g->tensors[i].data, &t->type, t->data));
 }
 
 // A graph with one output alone: the outputs of a node with two, or the term that ends a graph.
@@ -141,7 +130,8 @@ static void apply_operator(struct naive *n, const struct naive_graph *g, int ins
             next.tensors[b].is_used = true;
         // A tensor that only constants make is a constant, on which nothing is built.
         is_final = !next.tensors[g->n_tensors].needs_input;
-        if (!has_key(g, &next.tensors[g->n_tensors].key)) {
+        const struct key *key = &next.tensors[g->n_tensors].key;
+        if (!ANY(int, i, g->n_tensors, key_compare(&g->tensors[i].key, key) == 0)) {
             for (int i = g->n_tensors; i < next.n_tensors; i++)
                 is_final = has_value(&next, &next.tensors[i], i) || is_final;
             for (int i = g->n_tensors; i < next.n_tensors; i++)
@@ -190,7 +180,6 @@ static void enumerate_naively(struct naive *n, const struct family *family, int 
     struct naive_graph empty = {0};
     struct random stream = random_seed(12345);
     *n = (struct naive){.family = family, .max_ops = max_ops};
-    arena_init(&n->arena);
     for (int i = 0; i < family->n_leaves; i++) {
         struct naive_tensor *t = &empty.tensors[empty.n_tensors++];
         *t = (struct naive_tensor){.type = family->leaves[i].type, .key = {1, {(uint8_t)i}}, .is_leaf = true};

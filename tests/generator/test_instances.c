@@ -18,12 +18,10 @@ static const struct {
     {"(f $axis ?x)", "(f 1 ?x) (where (= (dim ?x 2) 1))", false},
 };
 
-TEST(instances_have_values_for_all_variables)
+TEST_OF_EACH(instances_have_values_for_all_variables, row, cases)
 {
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        if (text_is_instance(cases[i].general, cases[i].special) != cases[i].is_instance)
-            fail_msg("%s and %s", cases[i].general, cases[i].special);
-        if (cases[i].is_instance)
-            assert_true(text_hash_of_instances(cases[i].general) == text_hash_of_instances(cases[i].special));
-    }
+    if (text_is_instance(row->general, row->special) != row->is_instance)
+        fail_msg("%s and %s", row->general, row->special);
+    if (row->is_instance)
+        assert_true(text_hash_of_instances(row->general) == text_hash_of_instances(row->special));
 }

@@ -62,11 +62,9 @@ static void end(struct setting *s)
 static bool says(struct setting *s, const struct attribute_term *t, const struct attribute_value *wanted)
 {
     struct attribute_value value;
-    for (int i = 0; i < EXAMPLES; i++)
-        if (!attribute_term_evaluate(t, &s->examples[i], &s->arena, &value) ||
-            !attribute_value_equal(&value, &wanted[i]))
-            return false;
-    return true;
+    return ALL(int, i, EXAMPLES,
+               attribute_term_evaluate(t, &s->examples[i], &s->arena, &value) &&
+                   attribute_value_equal(&value, &wanted[i]));
 }
 
 // How many forms say it: 1, 2, or 3 where no two do. (What is wanted has no number in it that is in no form.)
@@ -78,11 +76,9 @@ static uint32_t least_number_of_forms(struct setting *s, const struct attribute_
             return 1;
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < n; k++) {
-            struct arena_mark mark = arena_mark(&s->arena);
+            ARENA_MARK(mark, &s->arena);
             const struct attribute_term *both[] = {s->terms.atoms.items[i].term, s->terms.atoms.items[k].term};
-            bool is_said = says(s, attribute_term_of(&s->arena, TERM_LIST, 2, both), wanted);
-            arena_release(&s->arena, mark);
-            if (is_said)
+            if (says(s, attribute_term_of(&s->arena, TERM_LIST, 2, both), wanted))
                 return 2;
         }
     return 3;
@@ -97,10 +93,7 @@ static const struct attribute_term *random_form(struct setting *s, struct random
 
 static bool evaluate_at_all(struct setting *s, const struct attribute_term *t, struct attribute_value *ret_values)
 {
-    for (int i = 0; i < EXAMPLES; i++)
-        if (!attribute_term_evaluate(t, &s->examples[i], &s->arena, &ret_values[i]))
-            return false;
-    return true;
+    return ALL(int, i, EXAMPLES, attribute_term_evaluate(t, &s->examples[i], &s->arena, &ret_values[i]));
 }
 
 static void check_found(struct setting *s, const struct attribute_value *wanted)
@@ -121,12 +114,11 @@ TEST(what_two_forms_say_is_found_with_as_few)
     struct random r = random_seed(7);
     for (int round = 0; round < ROUNDS; round++) {
         struct attribute_value wanted[EXAMPLES];
-        struct setting s;
+        struct setting s FREED_BY(end);
         start(&s, &r);
         const struct attribute_term *both[] = {random_form(&s, &r), random_form(&s, &r)};
         if (evaluate_at_all(&s, attribute_term_of(&s.arena, TERM_LIST, 1 + round % 2, both), wanted))
             check_found(&s, wanted);
-        end(&s);
     }
 }
 
@@ -136,7 +128,7 @@ TEST(what_no_form_says_is_not_found)
     struct random r = random_seed(8);
     struct attribute_value wanted[EXAMPLES];
     struct attribute_pattern found;
-    struct setting s;
+    struct setting s FREED_BY(end);
     start(&s, &r);
     for (int i = 0; i < EXAMPLES; i++)
         wanted[i] = (struct attribute_value){1, &numbers[i]};
@@ -145,7 +137,6 @@ TEST(what_no_form_says_is_not_found)
         wanted[i] = (struct attribute_value){1, &numbers[0]};
     assert_true(list_terms_find(&s.terms, wanted, MAX_LISTS, NO_TENSOR, &found));   // a number
     assert_true(found.count == 1 && found.terms[0]->kind == TERM_INTEGER && found.terms[0]->value == 71);
-    end(&s);
 }
 
 TEST(sizes_are_not_said_by_themselves)
@@ -153,12 +144,11 @@ TEST(sizes_are_not_said_by_themselves)
     struct random r = random_seed(9);
     struct attribute_value wanted[EXAMPLES];
     struct attribute_pattern found;
-    struct setting s;
+    struct setting s FREED_BY(end);
     start(&s, &r);
     for (int i = 0; i < EXAMPLES; i++)
         wanted[i] = (struct attribute_value){(uint32_t)s.examples[i].tensors[0]->rank, s.examples[i].tensors[0]->dim};
     assert_true(list_terms_find(&s.terms, wanted, MAX_LISTS, NO_TENSOR, &found));
     assert_true(found.count == 1 && found.terms[0]->kind == TERM_DIMS);
     assert_false(list_terms_find(&s.terms, wanted, MAX_LISTS, 0, &found));
-    end(&s);
 }

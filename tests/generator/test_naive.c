@@ -53,13 +53,10 @@ static bool is_detour(const struct naive *n, const struct naive_output *t)
     return false;
 }
 
-// Leaves are recorded first.
 static bool is_value_of_leaf(const struct naive *n, const struct naive_output *t)
 {
-    for (size_t r = 0; r < n->records.count && n->records.items[r].n_nodes == 0; r++)
-        if (are_equal(&n->records.items[r].outputs[0], t))
-            return true;
-    return false;
+    return ANY(size_t, r, n->records.count,
+               n->records.items[r].n_nodes == 0 && are_equal(&n->records.items[r].outputs[0], t));
 }
 
 static bool is_kept(const struct naive *n, const struct naive_output *t)
@@ -232,8 +229,7 @@ static const struct {
      2},
     {"two operators, inputs of two types",
      "(family f (inputs 2 (f32 3 5)) (inputs 1 (f32)) (operator (ewmul (_ _) _)) (operator (smul _ ())) (operator "
-     "(relu _))"
-     " (operator (concat 0 (_ _) _)) (operator (split 0 _)))",
+     "(relu _)) (operator (concat 0 (_ _) _)) (operator (split 0 _)))",
      2},
     {"three operators of a few kinds",
      "(family f (inputs 2 (f32 4 4)) (operator (relu _)) (operator (transpose :perm 1 0 _)) (operator (ewadd _ _)))",
@@ -252,9 +248,8 @@ static const struct {
      2},
     {"three differences", "(family f (inputs 3 (f32 2)) (operator (sub _ _)) (operator (ewadd _ _)))", 3},
     {"sums over axes",
-     "(family f (inputs 1 (f32 3 4)) (inputs 1 (f32 1 4)) (inputs 1 (f32 3 1)) (operator (reducesum :axes 0 _))"
-     " (operator (reducesum :axes 1 _)) (operator (broadcast :shape 3 4 _)) (operator (ewadd _ _)) (operator (relu "
-     "_)))",
+     "(family f (inputs 1 (f32 3 4)) (inputs 1 (f32 1 4)) (inputs 1 (f32 3 1)) (operator (reducesum :axes 0 _)) "
+     "(operator (reducesum :axes 1 _)) (operator (broadcast :shape 3 4 _)) (operator (ewadd _ _)) (operator (relu _)))",
      2},
     {"groups",
      "(family f (inputs 2 (f32 1 4 1 3)) (inputs 1 (f32 4 2 1 1)) (inputs 1 (f32 4 1 1 1))"
@@ -263,8 +258,7 @@ static const struct {
      2},
     {"batches of matrices",
      "(family f (inputs 2 (f32 2 2 2)) (inputs 1 (f32 2 2)) (operator (matmul _ _)) (operator (transpose :perm 0 2 1 "
-     "_))"
-     " (operator (concat 0 _ _)) (operator (split 0 _)))",
+     "_)) (operator (concat 0 _ _)) (operator (split 0 _)))",
      2},
     {"averages",
      "(family f (inputs 2 (f32 1 1 4 3)) (operator (poolavg :kernel 3 1 :pad 1 0 1 0 _)) (operator (ewadd _ _))"
@@ -306,8 +300,8 @@ static void expect_equal_pairs(const char *name, pair_list *slow, pair_list *fas
 
 static void compare_case(const char *name, const char *text, int max_ops)
 {
-    struct found fast;
-    struct naive naive;
+    struct found fast FREED_BY(free_fast);
+    struct naive naive FREED_BY(free_naive);
     pair_list slow_pairs = {0}, fast_pairs = {0}, slow_two = {0};
     uint64_t joined, pruned;
 
@@ -325,8 +319,6 @@ static void compare_case(const char *name, const char *text, int max_ops)
         fail_msg("%s: %d pairs with two outputs instead of %zu", name, (int)joined, slow_two.count);
     assert_int_equal(count_three_outputs_naively(&naive), 0);
     vec_free(&slow_two);
-    free_naive(&naive);
-    free_fast(&fast);
 }
 
 TEST(finds_what_comparing_all_graphs_finds)

@@ -67,22 +67,20 @@ static size_t expect_no_three_targets(const struct two_outputs_terms *known, con
     return pairs;
 }
 
-TEST(no_rule_of_four_operators_needs_three_outputs)
+static const char *const spaces[] = {
+    "(family f (inputs 3 (f32 2 2)) (operator (relu _)) (operator (concat 1 _ _)) (operator (split 1 _)))",
+    "(family f (inputs 3 (f32 2 2)) (operator (ewadd _ _)) (operator (concat 1 _ _)) (operator (split 1 _)))",
+    ("(family f (inputs 2 (f32 2 2)) (operator (matmul _ _)) (operator (concat 0 _ _)) (operator (concat 1 _ _))"
+     " (operator (split 0 _)) (operator (split 1 _)))"),
+    "(family f (inputs 3 (f32 2)) (operator (sub _ _)) (operator (relu _)))",
+};
+
+TEST_OF_EACH(no_rule_of_four_operators_needs_three_outputs, row, spaces)
 {
-    static const char *const spaces[] = {
-        "(family f (inputs 3 (f32 2 2)) (operator (relu _)) (operator (concat 1 _ _)) (operator (split 1 _)))",
-        "(family f (inputs 3 (f32 2 2)) (operator (ewadd _ _)) (operator (concat 1 _ _)) (operator (split 1 _)))",
-        ("(family f (inputs 2 (f32 2 2)) (operator (matmul _ _)) (operator (concat 0 _ _)) (operator (concat 1 _ _))"
-         " (operator (split 0 _)) (operator (split 1 _)))"),
-        "(family f (inputs 3 (f32 2)) (operator (sub _ _)) (operator (relu _)))",
-    };
-    for (size_t i = 0; i < COUNT_OF(spaces); i++) {
-        struct found found;
-        find_fast(&found, spaces[i], OPERATORS);
-        struct two_outputs_terms known FREED_BY(two_outputs_terms_free);
-        two_outputs_terms_init(&known, &found.reduction, OPERATORS);
-        if (expect_no_three_targets(&known, spaces[i]) == 0)
-            fail_msg("%s: no two outputs", spaces[i]);
-        free_fast(&found);
-    }
+    struct found found FREED_BY(free_fast);
+    find_fast(&found, *row, OPERATORS);
+    struct two_outputs_terms known FREED_BY(two_outputs_terms_free);
+    two_outputs_terms_init(&known, &found.reduction, OPERATORS);
+    if (expect_no_three_targets(&known, *row) == 0)
+        fail_msg("%s: no two outputs", *row);
 }

@@ -175,9 +175,7 @@ static void check_case(size_t number)
         fail_msg("case %zu: %zu and not %zu", number, found.count, n_expected);
     for (size_t i = 0; i < found.count; i++) {
         struct rule *made = parse_rule(&a, arena_printf(&a, "(rule made %s)", found.items[i].body));
-        size_t n_instances = 0;
-        for (size_t k = 0; k < n; k++)
-            n_instances += has_instance(&a, made, &members[k]);
+        size_t n_instances = COUNT(size_t, k, n, has_instance(&a, made, &members[k]));
         rule_free(made);
         assert_true(n_instances >= found.items[i].n_members);
         assert_true(found.items[i].n_members >= 2);

@@ -1,19 +1,10 @@
 // Graphs: text, hash-consing, rollback, replacement, keys and checks.
-#include "core/formats/sexp.h"
 #include "graph/field_entries.h"
-#include "graph/graph.h"
 #include "graph/graph_whole.h"
-#include "graph/text.h"
 #include "graph/undone_reshapes.h"
 #include "tests/support/check.h"
 #include "tests/support/graph_check.h"
-
-static bool read_graph(struct graph *g, struct arena *a, const char *text, struct error *error)
-{
-    const struct sexp *list;
-    graph_init(g, a);
-    return sexp_parse(a, "test", text, strlen(text), &list, error) && graph_parse(&list->items[0], "test", g, error);
-}
+#include "tests/support/graph_text.h"
 
 static const char *const canonical_graphs[] = {
     "(graph\n  (let t0 (input 0) (f32 1 64))\n  (let t1 (weight 0) (f32 64 32))\n"
@@ -27,17 +18,15 @@ static const char *const canonical_graphs[] = {
      "  (output t2))\n"),
 };
 
-TEST(prints_what_it_reads)
+TEST_OF_EACH(prints_what_it_reads, row, canonical_graphs)
 {
-    for (size_t i = 0; i < COUNT_OF(canonical_graphs); i++) {
-        ARENA(a);
-        struct graph g FREED_BY(graph_free);
-        TEXT(text);
-        OK(read_graph(&g, &a, canonical_graphs[i], &error));
-        OK(graph_check(&g, &error));
-        graph_print(&text, &g);
-        assert_string_equal(text.chars, canonical_graphs[i]);
-    }
+    ARENA(a);
+    struct graph g FREED_BY(graph_free);
+    TEXT(text);
+    OK(graph_read_text(&g, &a, *row, &error));
+    OK(graph_check(&g, &error));
+    graph_print(&text, &g);
+    assert_string_equal(text.chars, *row);
 }
 
 static const struct {
@@ -55,17 +44,15 @@ static const struct {
     {"(graph (let x (input 0) (f32 99999999999 99999999999)))", "the tensor has too many elements", 1, 25},
 };
 
-TEST(names_the_place_of_errors)
+TEST_OF_EACH(names_the_place_of_errors, row, bad_graphs)
 {
-    for (size_t i = 0; i < COUNT_OF(bad_graphs); i++) {
-        ARENA(a);
-        struct graph g FREED_BY(graph_free);
-        struct error error = {0};
-        assert_false(read_graph(&g, &a, bad_graphs[i].text, &error));
-        assert_string_equal(error.message, bad_graphs[i].message);
-        assert_int_equal(error.line, bad_graphs[i].line);
-        assert_int_equal(error.column, bad_graphs[i].column);
-    }
+    ARENA(a);
+    struct graph g FREED_BY(graph_free);
+    struct error error = {0};
+    assert_false(graph_read_text(&g, &a, row->text, &error));
+    assert_string_equal(error.message, row->message);
+    assert_int_equal(error.line, row->line);
+    assert_int_equal(error.column, row->column);
 }
 
 struct fixture {
@@ -321,7 +308,7 @@ static void leaves_out_undone(const char *before, const char *after)
     ARENA(a);
     struct graph g, made;
     TEXT(text);
-    OK(read_graph(&g, &a, before, &error));
+    OK(graph_read_text(&g, &a, before, &error));
     bool is_any = graph_leave_out_undone_reshapes(&made, &g);
     assert_int_equal(is_any, after != NULL);
     if (is_any) {
@@ -334,29 +321,24 @@ static void leaves_out_undone(const char *before, const char *after)
 }
 
 #define READ_AS_SEQUENCE                                                                                               \
-    "(graph (let x (input 0) (f32 6 4)) (let n (weight 0) (f32 1)) (let s (reshape :shape 2 3 4 x))"                   \
-    " (let m (broadcast :shape 2 3 4 n)) (let p (ewmul s m)) (let t (tanh p)) (let q (ewmul s t))"
+    "x = f32 6 4; n = weight f32 1; s = reshape :shape 2 3 4 x; m = broadcast :shape 2 3 4 n; p = ewmul s m; t = "     \
+    "tanh p; q = ewmul s t; "
 
 TEST(reshapes_around_elementwise_operators_are_left_out)
 {
-    leaves_out_undone(READ_AS_SEQUENCE " (let r (reshape :shape 6 4 q)) (output r))",
+    leaves_out_undone(READ_AS_SEQUENCE "r = reshape :shape 6 4 q",
                       "(graph\n  (let t0 (weight 0) (f32 1))\n  (let t1 (broadcast :shape 6 4 t0))\n"
                       "  (let t2 (input 0) (f32 6 4))\n  (let t3 (ewmul t2 t1))\n  (let t4 (tanh t3))\n"
                       "  (let t5 (ewmul t2 t4))\n  (output t5))\n");
     // The node between is read by another, or an output; the shape is another one; the number has more axes; an operand
     // is not from there; no elementwise operator.
-    leaves_out_undone(READ_AS_SEQUENCE " (let r (reshape :shape 6 4 q)) (let e (exp t)) (output r e))", NULL);
-    leaves_out_undone(READ_AS_SEQUENCE " (let r (reshape :shape 6 4 q)) (output r q))", NULL);
-    leaves_out_undone(READ_AS_SEQUENCE " (let r (reshape :shape 4 6 q)) (output r))", NULL);
-    leaves_out_undone("(graph (let x (input 0) (f32 6 4)) (let n (weight 0) (f32 1 1 1))"
-                      " (let s (reshape :shape 2 3 4 x)) (let m (broadcast :shape 2 3 4 n)) (let q (ewmul s m))"
-                      " (let r (reshape :shape 6 4 q)) (output r))",
+    leaves_out_undone(READ_AS_SEQUENCE "r = reshape :shape 6 4 q; e = exp t; output r e", NULL);
+    leaves_out_undone(READ_AS_SEQUENCE "r = reshape :shape 6 4 q; output r q", NULL);
+    leaves_out_undone(READ_AS_SEQUENCE "r = reshape :shape 4 6 q", NULL);
+    leaves_out_undone("x = f32 6 4; n = weight f32 1 1 1; s = reshape :shape 2 3 4 x; m = broadcast :shape 2 3 4 n; "
+                      "q = ewmul s m; r = reshape :shape 6 4 q",
                       NULL);
-    leaves_out_undone(
-        "(graph (let x (input 0) (f32 6 4)) (let n (input 1) (f32 2 3 4))"
-        " (let s (reshape :shape 2 3 4 x)) (let q (ewmul s n)) (let r (reshape :shape 6 4 q)) (output r))",
-        NULL);
-    leaves_out_undone("(graph (let x (input 0) (f32 6 4)) (let s (reshape :shape 2 3 4 x)) (let q (softmax 2 s))"
-                      " (let r (reshape :shape 6 4 q)) (output r))",
+    leaves_out_undone("x = f32 6 4; n = f32 2 3 4; s = reshape :shape 2 3 4 x; q = ewmul s n; r = reshape :shape 6 4 q",
                       NULL);
+    leaves_out_undone("x = f32 6 4; s = reshape :shape 2 3 4 x; q = softmax 2 s; r = reshape :shape 6 4 q", NULL);
 }

@@ -53,10 +53,7 @@ static bool is_instance(struct instance *in)
     for (term_id t = 0; t < eq->pattern->terms.count; t++)
         if (instance_term_type(in, t) == NO_TYPE)
             return false;
-    for (uint32_t i = 0; i < eq->n_conditions; i++)
-        if (!condition_holds(&eq->conditions[i], &b, NULL, in->scratch))
-            return false;
-    return true;
+    return ALL(uint32_t, i, eq->n_conditions, condition_holds(&eq->conditions[i], &b, NULL, in->scratch));
 }
 
 static void try_all_types(struct instance *in, uint32_t variable, int max_rank, struct met *met);
@@ -125,49 +122,47 @@ static void is_cut_short_at_its_limit(struct enumeration *e)
     assert_true(steps == 0 || e->was_cut_short);
 }
 
-TEST(finds_what_trying_all_finds)
+TEST_OF_EACH(finds_what_trying_all_finds, row, rules)
 {
-    for (size_t i = 0; i < COUNT_OF(rules); i++) {
-        ARENA(scratch);
-        ARENA(arena);
-        struct typing typing FREED_BY(typing_free);
-        typing_init(&typing);
-        struct rule *rule = parse_rule(&arena, rules[i]);
-        struct equation eq = equation_of_rule(rule);
-        struct box box = box_uniform(3, 2);
-        struct met found = {0}, shuffled = {0}, tried = {0};
-        struct enumeration e = {.equation = &eq,
-                                .typing = &typing,
-                                .scratch = &scratch,
-                                .box = &box,
-                                .wanted = WANTED_BOTH,
-                                .step_limit = 100000000,
-                                .visit = meet,
-                                .context = &found};
-        struct attribute_walk walk = {.equation = &eq,
-                                      .max_rank = box.max_rank,
-                                      .extent = DOMAIN_SMALL,
-                                      .scratch = &scratch,
-                                      .visit = find_at,
-                                      .context = &e};
-        assert_true(enumerate_attributes(&walk));
-        e.context = &shuffled;
-        walk.visit = find_shuffled_at;
-        assert_true(enumerate_attributes(&walk));
-        assert_int_equal(shuffled.count, found.count);
-        assert_int_equal(shuffled.sum, found.sum);
-        struct instance in;
-        instance_init(&in, &eq, &typing, &scratch);
-        try_all_attributes(&in, 0, box.max_rank, &tried, &arena);
-        if (tried.count == 0)
-            fail_msg("%s: no instances", rules[i]);
-        assert_int_equal(found.count, tried.count);
-        assert_int_equal(found.sum, tried.sum);
-        e.attributes = in.attributes;   // the last ones that were tried
-        enumerate_instances(&e);
-        is_cut_short_at_its_limit(&e);
-        rule_free(rule);
-    }
+    ARENA(scratch);
+    ARENA(arena);
+    struct typing typing FREED_BY(typing_free);
+    typing_init(&typing);
+    struct rule *rule = parse_rule(&arena, *row);
+    struct equation eq = equation_of_rule(rule);
+    struct box box = box_uniform(3, 2);
+    struct met found = {0}, shuffled = {0}, tried = {0};
+    struct enumeration e = {.equation = &eq,
+                            .typing = &typing,
+                            .scratch = &scratch,
+                            .box = &box,
+                            .wanted = WANTED_BOTH,
+                            .step_limit = 100000000,
+                            .visit = meet,
+                            .context = &found};
+    struct attribute_walk walk = {.equation = &eq,
+                                  .max_rank = box.max_rank,
+                                  .extent = DOMAIN_SMALL,
+                                  .scratch = &scratch,
+                                  .visit = find_at,
+                                  .context = &e};
+    assert_true(enumerate_attributes(&walk));
+    e.context = &shuffled;
+    walk.visit = find_shuffled_at;
+    assert_true(enumerate_attributes(&walk));
+    assert_int_equal(shuffled.count, found.count);
+    assert_int_equal(shuffled.sum, found.sum);
+    struct instance in;
+    instance_init(&in, &eq, &typing, &scratch);
+    try_all_attributes(&in, 0, box.max_rank, &tried, &arena);
+    if (tried.count == 0)
+        fail_msg("%s: no instances", *row);
+    assert_int_equal(found.count, tried.count);
+    assert_int_equal(found.sum, tried.sum);
+    e.attributes = in.attributes;   // the last ones that were tried
+    enumerate_instances(&e);
+    is_cut_short_at_its_limit(&e);
+    rule_free(rule);
 }
 
 // All types of ranks 1 to 4 with sizes 2 and 4, those that are even on their first axis cut there.

@@ -73,14 +73,13 @@ static void describe_in_a_row(struct text *out, const struct operator_call *call
                               struct arena *a)
 {
     const char *onnx = call->op->onnx ? call->op->onnx : "";
-    struct text name = {0}, formula = {0};
+    TEXT(name);
+    TEXT(formula);
     call_text_print(&name, call->op, -1, call->attributes);
     definition_print(&formula, d, NULL);
     text_printf(out, "| `%s` | %s | ", name.chars + 1, onnx);
     describe_attributes(out, call->op, a);
     text_printf(out, " | `%.*s` |\n", (int)formula.count - 1, formula.chars);
-    text_free(&name);
-    text_free(&formula);
 }
 
 static void describe_in_a_section(struct text *out, const struct operator_call *call, const struct definition *d,
@@ -215,7 +214,6 @@ int main(int argc, char **argv)
     TEXT(out);
     if (argc != 2)
         return EXIT_USAGE;
-    arena_init(&page.arena);
     bool is_good = read_examples(&page, argv[1], &error);
     if (is_good) {
         write_page(&page, &out);

@@ -8,7 +8,6 @@
 #include "tests/operators/typed_call.h"
 #include "tests/support/scoped.h"
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 enum domain { DOMAIN_F64, DOMAIN_I64, DOMAIN_FIELD };
@@ -107,9 +106,8 @@ static bool run_file(enum domain domain, const char *file, struct text *out, str
     definition_init(&d, &arena, 0, NULL);
     bool is_good = sexp_parse_file(&arena, file, &list, error);
     for (size_t i = 0; is_good && i < list->count; i++) {
-        struct arena_mark mark = arena_mark(&arena);
+        ARENA_MARK(mark, &arena);
         is_good = run_call(domain, &list->items[i], file, &arena, &d, out, error);
-        arena_release(&arena, mark);
     }
     return is_good;
 }

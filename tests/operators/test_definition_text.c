@@ -6,8 +6,6 @@
 #include "expressions/evaluation/evaluate.h"
 #include "tests/operators/typed_call.h"
 #include "tests/support/check.h"
-#include <stdlib.h>
-#include <string.h>
 
 static const char *examples_path;
 
@@ -39,7 +37,8 @@ static void check_equal_values(struct arena *a, const struct definition *d, cons
 
 static void check_round_trip(struct arena *a, const struct definition *d)
 {
-    struct text text = {0}, text_again = {0};
+    TEXT(text);
+    TEXT(text_again);
     struct definition again FREED_BY(definition_free);
     struct error error;
     definition_print_typed(&text, d);
@@ -51,8 +50,6 @@ static void check_round_trip(struct arena *a, const struct definition *d)
     for (int i = 0; i < d->n_outputs; i++)
         assert_true(type_equal(definition_output(d, i), definition_output(&again, i)));
     check_equal_values(a, d, &again);
-    text_free(&text);
-    text_free(&text_again);
 }
 
 TEST(text_of_every_operator_is_taken_back)
@@ -92,20 +89,17 @@ static const struct {
      "x0 f32[8]\nt0[i] f32[4] = max(x0[i * 2], 0.0)\nz[j] f32[4] = t0[j] + (min(k < 4) t0[k])\n"},
 };
 
-TEST(people_may_write_freely)
+TEST_OF_EACH(people_may_write_freely, row, free_forms)
 {
-    for (size_t i = 0; i < COUNT_OF(free_forms); i++) {
-        ARENA(a);
-        struct definition d;
-        TEXT(text);
-        bool is_parsed =
-            definition_parse(&a, "text", free_forms[i].text, strlen(free_forms[i].text), &d, &(struct error){0});
-        assert_int_equal(is_parsed, free_forms[i].printed != NULL);
-        if (is_parsed) {
-            definition_print_typed(&text, &d);
-            assert_string_equal(text.chars, free_forms[i].printed);
-            definition_free(&d);
-        }
+    ARENA(a);
+    struct definition d;
+    TEXT(text);
+    bool is_parsed = definition_parse(&a, "text", row->text, strlen(row->text), &d, &(struct error){0});
+    assert_int_equal(is_parsed, row->printed != NULL);
+    if (is_parsed) {
+        definition_print_typed(&text, &d);
+        assert_string_equal(text.chars, row->printed);
+        definition_free(&d);
     }
 }
 
@@ -141,18 +135,16 @@ static const struct {
     {"z", 1, 2, "expected `[`"},
 };
 
-TEST(what_is_no_definition_is_refused)
+TEST_OF_EACH(what_is_no_definition_is_refused, row, refusals)
 {
-    for (size_t i = 0; i < COUNT_OF(refusals); i++) {
-        ARENA(a);
-        struct error error;
-        struct definition d;
-        if (definition_parse(&a, "text", refusals[i].text, strlen(refusals[i].text), &d, &error))
-            fail_msg("%s is taken for a definition", refusals[i].text);
-        assert_string_equal(error.message, refusals[i].message);
-        assert_int_equal(error.line, refusals[i].line);
-        assert_int_equal(error.column, refusals[i].column);
-    }
+    ARENA(a);
+    struct error error;
+    struct definition d;
+    if (definition_parse(&a, "text", row->text, strlen(row->text), &d, &error))
+        fail_msg("%s is taken for a definition", row->text);
+    assert_string_equal(error.message, row->message);
+    assert_int_equal(error.line, row->line);
+    assert_int_equal(error.column, row->column);
 }
 
 // Of a block that ends where the text does, so that what is read behind it is seen.

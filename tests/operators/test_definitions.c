@@ -179,10 +179,9 @@ TEST(types_and_trees_are_as_listed)
         check_row(&types[i], print_types);
 }
 
-TEST(formulas_read_as_listed)
+TEST_OF_EACH(formulas_read_as_listed, row, formulas)
 {
-    for (size_t i = 0; i < COUNT_OF(formulas); i++)
-        check_row(&formulas[i], print_formula);
+    check_row(row, print_formula);
 }
 
 // Each operator that says that it keeps ranks, at two of them.

@@ -1,6 +1,5 @@
 // The evaluators against an obviously correct one that walks over the expression once for every entry, on random
 // definitions; and the evaluators against one another.
-#include "expressions/definition.h"
 #include "expressions/definition_print.h"
 #include "expressions/evaluation/evaluate.h"
 #include "expressions/evaluation/tape.h"
@@ -255,7 +254,6 @@ static bool trial_start(struct trial *t, uint64_t seed, enum palette palette)
 {
     struct random r = random_seed(seed);
     *t = (struct trial){0};
-    arena_init(&t->arena);
     int n_inputs = (int)between(&r, 1, 3);
     for (int i = 0; i < n_inputs; i++) {
         t->inputs[i] = random_type(&r);
@@ -295,7 +293,7 @@ static void fail_at(const struct trial *t, uint64_t seed, int64_t place, double 
 
 static void compare_with_naive(uint64_t seed)
 {
-    struct trial t;
+    struct trial t FREED_BY(trial_end);
     if (trial_start(&t, seed, PALETTE_REAL)) {
         const struct type *type = definition_output(&t.d, 0);
         double *wanted = result_of_naive(&t), *got = arena_array(&t.arena, double, type_elements(type));
@@ -304,7 +302,6 @@ static void compare_with_naive(uint64_t seed)
             if (wanted[i] != got[i] && !(isnan(wanted[i]) && isnan(got[i])))
                 fail_at(&t, seed, i, wanted[i], got[i]);
     }
-    trial_end(&t);
 }
 
 TEST(reals_are_as_the_obvious_evaluator_says)
@@ -315,7 +312,7 @@ TEST(reals_are_as_the_obvious_evaluator_says)
 
 static void compare_integers_with_reals(uint64_t seed)
 {
-    struct trial t;
+    struct trial t FREED_BY(trial_end);
     if (trial_start(&t, seed, PALETTE_INTEGER)) {
         int64_t n = type_elements(definition_output(&t.d, 0));
         double *reals = arena_array(&t.arena, double, n);
@@ -331,7 +328,6 @@ static void compare_integers_with_reals(uint64_t seed)
             if (fabs(reals[i]) < 1e15 && reals[i] != (double)integers[i])
                 fail_at(&t, seed, i, reals[i], (double)integers[i]);
     }
-    trial_end(&t);
 }
 
 TEST(integers_agree_with_reals)
@@ -342,7 +338,7 @@ TEST(integers_agree_with_reals)
 
 static void compare_field_with_reals(uint64_t seed)
 {
-    struct trial t;
+    struct trial t FREED_BY(trial_end);
     if (trial_start(&t, seed, PALETTE_POLYNOMIAL)) {
         int64_t n = type_elements(definition_output(&t.d, 0));
         double *reals = arena_array(&t.arena, double, n);
@@ -359,7 +355,6 @@ static void compare_field_with_reals(uint64_t seed)
             if (fabs(reals[i]) < 1e15 && field_from_int((int64_t)reals[i]) != residues[i])
                 fail_at(&t, seed, i, reals[i], (double)residues[i]);
     }
-    trial_end(&t);
 }
 
 TEST(residues_agree_with_reals_on_polynomials)
@@ -371,7 +366,7 @@ TEST(residues_agree_with_reals_on_polynomials)
 // Gives whether there is a tape.
 static bool compare_tape_with_plan(uint64_t seed)
 {
-    struct trial t;
+    struct trial t FREED_BY(trial_end);
     const struct tape *tape = NULL;
     if (trial_start(&t, seed, seed % 2 ? PALETTE_REAL : PALETTE_POLYNOMIAL))
         tape = tape_make(&t.d, seed, &t.arena);
@@ -390,7 +385,6 @@ static bool compare_tape_with_plan(uint64_t seed)
             if (wanted[i] != got[i])
                 fail_at(&t, seed, i, (double)wanted[i], (double)got[i]);
     }
-    trial_end(&t);
     return tape != NULL;
 }
 

@@ -243,9 +243,7 @@ static double steps_of(const struct definition *d, expr e)
 
 static bool is_small(const struct definition *d)
 {
-    double work = 0;
-    for (int i = 0; i < d->n_inputs; i++)
-        work += (double)type_elements(&d->inputs[i]);
+    double work = SUM_ALL(double, int, i, d->n_inputs, (double)type_elements(&d->inputs[i]));
     for (int i = 0; i < d->n_stages; i++)
         work += (double)type_elements(&d->stages[i].type) * steps_of(d, d->stages[i].body);
     return work < 20000;
@@ -304,7 +302,6 @@ static bool try_application(const struct operator* op, uint64_t seed)
 {
     struct application p = {.random = random_seed(seed)};
     struct definition d FREED_BY(definition_free);
-    arena_init(&p.arena);
     make_application(&p, op);
     definition_init(&d, &p.arena, p.call.n_inputs, p.inputs);
     bool is_typed = operator_define(&d, &p.call);
@@ -324,9 +321,8 @@ static bool try_application(const struct operator* op, uint64_t seed)
 TEST(senseless_applications_are_refused)
 {
     for (int id = 0; id < operator_count(); id++) {
-        int n_typed = 0;
-        for (int trial = 0; trial < TRIALS_OF_EACH; trial++)
-            n_typed += try_application(operators[id], (uint64_t)id << 32 | (uint64_t)trial);
+        int n_typed = SUM_ALL(int, int, trial, TRIALS_OF_EACH,
+                              try_application(operators[id], (uint64_t)id << 32 | (uint64_t)trial));
         if (operators[id]->define && n_typed == 0)
             fail_msg("no random application of %s has a meaning", operators[id]->name);
     }

@@ -71,42 +71,43 @@ static const struct expected cases[] = {
 static void check_case(const struct expected *expected, void (*make)(struct selection *s, const struct rule_set *set))
 {
     ARENA(arena);
-    struct rule_set set FREED_BY(rule_set_free);
-    rule_set_init(&set, &arena);
-    struct selection s = {.max_coincidences = 1, .max_steps = 3, .max_graphs = 300, .max_operators = 3, .threads = 1};
-    s.arena = &arena;
-    parse_rules(&set, &arena, expected->text);
-    s.n_generated = set.rules.count;
+    RULES(set, &arena, expected->text);
+    struct selection s FREED_BY(selection_free) = {.n_generated = set.rules.count,
+                                                   .max_coincidences = 1,
+                                                   .max_steps = 3,
+                                                   .max_graphs = 300,
+                                                   .max_operators = 3,
+                                                   .threads = 1,
+                                                   .arena = &arena};
     parse_rules(&set, &arena, expected->written);
     make(&s, &set);
     for (size_t j = 0; j < set.rules.count; j++)
         if (s.uses[j] != expected->uses[j])
             fail_msg("%s: %s, expected %s", set.rules.items[j]->name, rule_use_name(s.uses[j]),
                      rule_use_name(expected->uses[j]));
-    selection_free(&s);
 }
 
-TEST(chooses_what_helps)
+TEST_OF_EACH(chooses_what_helps, row, cases)
 {
-    for (size_t i = 0; i < COUNT_OF(cases); i++)
-        check_case(&cases[i], selection_make);
+    check_case(row, selection_make);
 }
 
 // A rule that gains only when something is computed beforehand asks for that.
 TEST(asks_for_weights)
 {
     ARENA(arena);
-    struct rule_set set FREED_BY(rule_set_free);
     TEXT(printed);
-    rule_set_init(&set, &arena);
-    struct selection s = {.max_coincidences = 2, .max_steps = 1, .max_graphs = 10, .threads = 1, .arena = &arena};
-    parse_rules(&set, &arena, "(rule folds (source (ewadd (ewadd ?x ?y) ?z)) (target (ewadd ?x (ewadd ?y ?z))))");
-    s.n_generated = set.rules.count;
+    RULES(set, &arena, "(rule folds (source (ewadd (ewadd ?x ?y) ?z)) (target (ewadd ?x (ewadd ?y ?z))))");
+    struct selection s FREED_BY(selection_free) = {.n_generated = set.rules.count,
+                                                   .max_coincidences = 2,
+                                                   .max_steps = 1,
+                                                   .max_graphs = 10,
+                                                   .threads = 1,
+                                                   .arena = &arena};
     selection_make(&s, &set);
     assert_int_equal(s.uses[0], RULE_IS_KEPT);
     rule_print(&printed, s.rules[0]);
     assert_non_null(strstr(printed.chars, "(where (weight ?y) (weight ?z))"));
-    selection_free(&s);
 }
 
 #define MOVES "(rule moves (source (relu (transpose :perm 1 0 ?x))) (target (transpose :perm 1 0 (relu ?x))))"
@@ -142,8 +143,7 @@ static const struct expected cases_for_egraphs[] = {
      {RULE_IS_KEPT, RULE_IS_KEPT}},
 };
 
-TEST(chooses_for_egraphs)
+TEST_OF_EACH(chooses_for_egraphs, row, cases_for_egraphs)
 {
-    for (size_t i = 0; i < COUNT_OF(cases_for_egraphs); i++)
-        check_case(&cases_for_egraphs[i], selection_make_for_egraph);
+    check_case(row, selection_make_for_egraph);
 }

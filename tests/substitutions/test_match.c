@@ -1,5 +1,4 @@
 // Matching: what a split cuts, and what is known of axes beside the rule.
-#include "substitutions/match.h"
 #include "substitutions/match_index.h"
 #include "tests/support/check.h"
 #include "tests/support/parse_rules.h"
@@ -15,8 +14,6 @@ struct fixture {
 static void set_up(struct fixture *f)
 {
     *f = (struct fixture){0};
-    arena_init(&f->arena);
-    arena_init(&f->scratch);
     graph_init(&f->g, &f->arena);
 }
 
@@ -134,7 +131,7 @@ TEST(visits_a_match_once)
 // Proved of real numbers: below a cast of integers nothing is put in that computes, while what moves them is.
 TEST(computes_no_integers)
 {
-    struct fixture f;
+    struct fixture f FREED_BY(tear_down);
     set_up(&f);
     const int64_t to = DTYPE_F32;
     const struct attribute_value of_cast[] = {{1, &to}};
@@ -154,7 +151,6 @@ TEST(computes_no_integers)
     add(&f, OP_CAST, of_cast, 1, &of_reals, 0);
     assert_int_equal(count_matches(&f, computed), 1);
     assert_true(f.is_applied);
-    tear_down(&f);
 }
 
 // The greatest of no numbers is none, which relu makes a number of.

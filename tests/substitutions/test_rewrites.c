@@ -1,9 +1,7 @@
 // Random graphs, rewritten at random by whatever rules match, step after step: every graph on the way passes the check
 // and keeps the values of the original. Wrong rules, planted, are found out.
 #include "graph/cycle.h"
-#include "graph/graph.h"
 #include "graph/graph_whole.h"
-#include "substitutions/match.h"
 #include "substitutions/match_index.h"
 #include "tests/support/check.h"
 #include "tests/support/graph_check.h"
@@ -65,12 +63,10 @@ static void count_application(struct walk *w, const struct rule *rule)
 
 static bool has_kept_values(struct walk *w, const struct graph *g)
 {
-    struct arena_mark mark = arena_mark(&w->scratch);
+    ARENA_MARK(mark, &w->scratch);
     struct field_values now FREED_BY(field_values_free);
     graph_values(&now, g, 5, &w->scratch);
-    bool is_same = field_values_equal(&now, &w->values);
-    arena_release(&w->scratch, mark);
-    return is_same;
+    return field_values_equal(&now, &w->values);
 }
 
 // False when the rule changed the values.
@@ -105,8 +101,6 @@ static const struct rule *walk_from(uint64_t seed, const struct rule_set *rules,
 {
     struct walk w = {.random = random_seed(seed), .rules = rules, .applications = applications};
     struct error error = {0};
-    arena_init(&w.arena);
-    arena_init(&w.scratch);
     graph_init(&w.g, &w.arena);
     random_graph_fill(&w.g, rules, &w.random, 8);
     if (!graph_check(&w.g, &error))
@@ -125,17 +119,14 @@ static const struct rule *walk_from(uint64_t seed, const struct rule_set *rules,
 static size_t walk_with(const char *path)
 {
     ARENA(a);
-    struct rule_set rules FREED_BY(rule_set_free);
-    read_rules(&rules, &a, path);
+    RULES_OF(rules, &a, path);
     uint64_t *applications = arena_array(&a, uint64_t, rules.rules.count);
     for (uint64_t seed = 1; seed <= GRAPHS; seed++) {
         const struct rule *culprit = walk_from(seed, &rules, applications);
         if (culprit)
             fail_msg("seed %llu: %s changes values", (unsigned long long)seed, culprit->name);
     }
-    size_t n_applied = 0;
-    for (size_t i = 0; i < rules.rules.count; i++)
-        n_applied += applications[i] > 0;
+    size_t n_applied = COUNT(size_t, i, rules.rules.count, applications[i] > 0);
     return n_applied * 100 / rules.rules.count;
 }
 
@@ -157,17 +148,13 @@ static const char *const wrong_rules[] = {
     "(rule any-reshape (source (reshape :shape $s ?x)) (target (transpose :perm 1 0 ?x)))",
 };
 
-TEST(finds_out_wrong_rules)
+TEST_OF_EACH(finds_out_wrong_rules, row, wrong_rules)
 {
-    for (size_t i = 0; i < COUNT_OF(wrong_rules); i++) {
-        ARENA(a);
-        struct rule_set rules FREED_BY(rule_set_free);
-        const struct rule *culprit = NULL;
-        rule_set_init(&rules, &a);
-        parse_rules(&rules, &a, wrong_rules[i]);
-        for (uint64_t seed = 1; seed <= GRAPHS && !culprit; seed++)
-            culprit = walk_from(seed, &rules, NULL);
-        if (!culprit)
-            fail_msg("%s was not found out", rules.rules.items[0]->name);
-    }
+    ARENA(a);
+    const struct rule *culprit = NULL;
+    RULES(rules, &a, *row);
+    for (uint64_t seed = 1; seed <= GRAPHS && !culprit; seed++)
+        culprit = walk_from(seed, &rules, NULL);
+    if (!culprit)
+        fail_msg("%s was not found out", rules.rules.items[0]->name);
 }

@@ -13,18 +13,10 @@ struct found {
     VEC(struct match) matches;
 };
 
-static bool has_touched_node(const bool *touched, const struct match *m)
-{
-    for (uint32_t i = 0; i < m->rule->n_source_nodes; i++)
-        if (touched[m->nodes[i]])
-            return true;
-    return false;
-}
-
 static bool note_match(void *context, const struct match *m)
 {
     struct found *f = context;
-    if (!f->touched || has_touched_node(f->touched, m))
+    if (!f->touched || ANY(uint32_t, i, m->rule->n_source_nodes, f->touched[m->nodes[i]]))
         vec_push(&f->matches, *m);
     return true;
 }
@@ -99,8 +91,7 @@ static void compare_on_graphs(const struct rule_set *rules, size_t least)
 static void compare_with_rules_of(const char *path, size_t least)
 {
     ARENA(a);
-    struct rule_set rules FREED_BY(rule_set_free);
-    read_rules(&rules, &a, path);
+    RULES_OF(rules, &a, path);
     compare_on_graphs(&rules, least);
 }
 
@@ -120,8 +111,6 @@ static const char several_terms[] = "(rule both-read (source (relu ?x) (tanh ?x)
 TEST(finds_sources_of_several_terms)
 {
     ARENA(a);
-    struct rule_set rules FREED_BY(rule_set_free);
-    rule_set_init(&rules, &a);
-    parse_rules(&rules, &a, several_terms);
+    RULES(rules, &a, several_terms);
     compare_on_graphs(&rules, 100);
 }

@@ -1,5 +1,4 @@
 // Rules read backwards: those whose target binds all that the source has, with their conditions and without a certificate.
-#include "substitutions/rule.h"
 #include "tests/support/check.h"
 #include "tests/support/parse_rules.h"
 
@@ -57,9 +56,7 @@ static void write_exponentials(struct text *text, int n, const char *name)
 static void print_again(struct text *ret, const struct text *text)
 {
     ARENA(a);
-    struct rule_set set FREED_BY(rule_set_free);
-    rule_set_init(&set, &a);
-    parse_rules(&set, &a, text->chars);
+    RULES(set, &a, text->chars);
     rule_print(ret, set.rules.items[0]);
 }
 
@@ -86,10 +83,8 @@ TEST(long_targets_are_printed_by_names)
 TEST(rules_that_bind_all_are_read_backwards)
 {
     ARENA(a);
-    struct rule_set set FREED_BY(rule_set_free);
     TEXT(text);
-    rule_set_init(&set, &a);
-    parse_rules(&set, &a, rules);
+    RULES(set, &a, rules);
     size_t n = set.rules.count;
     rule_set_add_backwards(&set);
     for (size_t i = n; i < set.rules.count; i++) {

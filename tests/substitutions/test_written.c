@@ -2,15 +2,12 @@
 // over the prime field and over doubles.
 #include "core/formats/sexp.h"
 #include "core/system/file.h"
-#include "expressions/evaluation/evaluate.h"
-#include "expressions/field.h"
-#include "graph/graph.h"
 #include "graph/graph_whole.h"
 #include "graph/text.h"
-#include "substitutions/match.h"
 #include "substitutions/match_index.h"
 #include "tests/support/check.h"
 #include "tests/support/graph_check.h"
+#include "tests/support/graph_values.h"
 #include "tests/support/parse_rules.h"
 #include <ctype.h>
 
@@ -52,60 +49,6 @@ static const struct sexp *read_instances(struct arena *a, struct random *random)
     return list;
 }
 
-// --- evaluation ------------------------------------------------------------------------------------------------------
-
-// The values of all outputs of a graph, leaves filled by their operator and number.
-static double *evaluate_graph(const struct graph *g, struct arena *a, uint64_t seed, uint64_t **ret_field,
-                              size_t *ret_count)
-{
-    double **reals = arena_array(a, double *, g->tensors.count);
-    uint64_t **fields = arena_array(a, uint64_t *, g->tensors.count);
-    for (tensor_id t = 0; t < g->tensors.count; t++) {
-        reals[t] = arena_array(a, double, type_elements(graph_type(g, t)) + 1);
-        fields[t] = arena_array(a, uint64_t, type_elements(graph_type(g, t)) + 1);
-    }
-    for (node_id n = 0; n < g->nodes.count; n++) {
-        const struct node *node = &g->nodes.items[n];
-        if (node->op->flags & OPERATOR_IS_LEAF) {
-            struct random r = random_seed(seed + (uint64_t)node->op->id * 1000 + (uint64_t)node->attributes[0].ints[0]);
-            for (int64_t i = 0; i < type_elements(graph_type(g, node->first_output)); i++) {
-                fields[node->first_output][i] = field_reduce(random_next(&r));
-                reals[node->first_output][i] = 2 * random_unit(&r) - 1;
-            }
-            continue;
-        }
-        struct definition d FREED_BY(definition_free);
-        const double *real_in[16];
-        const uint64_t *field_in[16];
-        double *real_out[16];
-        uint64_t *field_out[16];
-        if (!graph_define(g, n, &d, a))
-            fail_msg("%s: %s", node->op->name, d.reason);
-        for (uint32_t i = 0; i < node->n_inputs; i++) {
-            real_in[i] = reals[graph_inputs(g, n)[i]];
-            field_in[i] = fields[graph_inputs(g, n)[i]];
-        }
-        for (uint32_t i = 0; i < node->n_outputs; i++) {
-            real_out[i] = reals[node->first_output + i];
-            field_out[i] = fields[node->first_output + i];
-        }
-        evaluate_f64(&d, real_in, real_out, a);
-        evaluate_field(&d, 17, field_in, field_out, a);
-    }
-    size_t count = 0;
-    for (size_t i = 0; i < g->outputs.count; i++)
-        count += (size_t)type_elements(graph_type(g, g->outputs.items[i]));
-    double *result = arena_array(a, double, count + 1);
-    *ret_field = arena_array(a, uint64_t, count + 1);
-    *ret_count = 0;
-    for (size_t i = 0; i < g->outputs.count; i++)
-        for (int64_t j = 0; j < type_elements(graph_type(g, g->outputs.items[i])); j++) {
-            (*ret_field)[*ret_count] = fields[g->outputs.items[i]][j];
-            result[(*ret_count)++] = reals[g->outputs.items[i]][j];
-        }
-    return result;
-}
-
 // --- the test --------------------------------------------------------------------------------------------------------
 
 struct checking {
@@ -116,16 +59,18 @@ struct checking {
 
 static void assert_same_values(const struct graph *before, const struct graph *after, struct arena *a, const char *name)
 {
-    size_t n, m;
-    uint64_t *field_before, *field_after;
-    double *x = evaluate_graph(before, a, 5, &field_before, &n);
-    double *y = evaluate_graph(after, a, 5, &field_after, &m);
-    assert_int_equal(n, m);
-    for (size_t i = 0; i < n; i++) {
-        if (field_before[i] != field_after[i])
-            fail_msg("%s: entry %zu differs over the field", name, i);
-        if (!(fabs(x[i] - y[i]) <= 1e-9 * (1 + fabs(x[i]))))
-            fail_msg("%s: entry %zu is %g and became %g", name, i, x[i], y[i]);
+    struct graph_entries x = graph_entries_of(before, 5, ENTRIES_AND_REALS, a);
+    struct graph_entries y = graph_entries_of(after, 5, ENTRIES_AND_REALS, a);
+    assert_int_equal(before->outputs.count, after->outputs.count);
+    for (size_t output = 0; output < before->outputs.count; output++) {
+        tensor_id s = before->outputs.items[output], t = after->outputs.items[output];
+        assert_int_equal(type_elements(graph_type(before, s)), type_elements(graph_type(after, t)));
+        for (int64_t i = 0; i < type_elements(graph_type(before, s)); i++) {
+            if (x.field[s][i] != y.field[t][i])
+                fail_msg("%s: entry %d differs over the field", name, (int)i);
+            if (!(fabs(x.reals[s][i] - y.reals[t][i]) <= 1e-9 * (1 + fabs(x.reals[s][i]))))
+                fail_msg("%s: entry %d is %g and became %g", name, (int)i, x.reals[s][i], y.reals[t][i]);
+        }
     }
 }
 
@@ -166,8 +111,7 @@ TEST(keeps_all_values)
     struct random random = random_seed(42);
     for (int round = 0; round < ROUNDS; round++) {
         ARENA(a);
-        struct rule_set rules FREED_BY(rule_set_free);
-        read_rules(&rules, &a, getenv("TASO_RULES"));
+        RULES_OF(rules, &a, getenv("TASO_RULES"));
         const struct sexp *instances = read_instances(&a, &random);
         for (size_t i = 0; i < rules.rules.count; i++) {
             int n_instances = 0;
@@ -192,8 +136,7 @@ TEST(keeps_all_values)
 TEST(prints_what_it_reads)
 {
     ARENA(a);
-    struct rule_set rules FREED_BY(rule_set_free);
-    read_rules(&rules, &a, getenv("TASO_RULES"));
+    RULES_OF(rules, &a, getenv("TASO_RULES"));
     for (size_t i = 0; i < rules.rules.count; i++) {
         struct text once = {0}, twice = {0};
         rule_print(&once, rules.rules.items[i]);
@@ -236,11 +179,10 @@ TEST(leaves_integers_alone)
     static const char text[] = "(rule r (source (ewadd (ewadd ?x ?y) ?z)) (target (ewadd ?x (ewadd ?y ?z))))"
                                "(graph (let x (input 0) (i64 3)) (let y (ewadd x x)) (let z (ewadd y x)) (output z))"
                                "(graph (let x (input 0) (f32 3)) (let y (ewadd x x)) (let z (ewadd y x)) (output z))";
-    struct example x;
+    struct example x FREED_BY(example_end);
     example_begin(&x, text);
     assert_int_equal(count_in_graph(&x, 1), 0);
     assert_true(count_in_graph(&x, 2) > 0);
-    example_end(&x);
 }
 
 // A weight that the model gives, transposed or not, but nothing computed from it: sums of quarters are not divided into
@@ -257,11 +199,10 @@ TEST(tells_given_weights_from_computed_ones)
         "(graph (let x (input 0) (f32 2 2)) (let y (input 1) (f32 2 2)) (let m (matmul x y)) (output m))"
         "(graph (let x (input 0) (f32 2 2)) (let w (weight 1073741824) (f32 2 2)) (let m (matmul x w)) (output m))";
     static const int matches[] = {1, 1, 0, 0, 0};
-    struct example x;
+    struct example x FREED_BY(example_end);
     example_begin(&x, text);
     for (size_t i = 0; i < COUNT_OF(matches); i++)
         assert_int_equal(count_in_graph(&x, i + 1), matches[i]);
-    example_end(&x);
 }
 
 // A name stands for its term wherever it is used, in later names too.
@@ -269,7 +210,7 @@ TEST(replaces_names_by_their_terms)
 {
     static const char text[] =
         "(rule r (source (relu ?x)) (let (?y (neg ?x)) (?z (ewadd ?y ?x))) (target (ewadd ?z ?y)))";
-    struct example x;
+    struct example x FREED_BY(example_end);
     TEXT(printed);
     example_begin(&x, text);
     rule_print(&printed, x.rule);
@@ -277,7 +218,6 @@ TEST(replaces_names_by_their_terms)
                         "(rule r\n  (source (relu ?x))\n  (target (ewadd (ewadd (neg ?x) ?x) (neg ?x))))\n");
     assert_int_equal(x.rule->pattern.nodes.count, 4);
     assert_int_equal(x.rule->n_source_nodes, 1);
-    example_end(&x);
 }
 
 static const struct {
@@ -299,16 +239,14 @@ static const struct {
     {"(rule r (source (relu (input 3))) (target ?x))", "input stands for no computation: use a variable", 23},
 };
 
-TEST(names_the_place_of_errors)
+TEST_OF_EACH(names_the_place_of_errors, row, bad_rules)
 {
-    for (size_t i = 0; i < COUNT_OF(bad_rules); i++) {
-        ARENA(a);
-        const struct sexp *list;
-        struct rule *rule;
-        struct error error = {0};
-        assert_true(sexp_parse(&a, "test", bad_rules[i].text, strlen(bad_rules[i].text), &list, &error));
-        assert_false(rule_parse(&list->items[0], "test", &a, &rule, &error));
-        assert_string_equal(error.message, bad_rules[i].message);
-        assert_int_equal(error.column, bad_rules[i].column);
-    }
+    ARENA(a);
+    const struct sexp *list;
+    struct rule *rule;
+    struct error error = {0};
+    assert_true(sexp_parse(&a, "test", row->text, strlen(row->text), &list, &error));
+    assert_false(rule_parse(&list->items[0], "test", &a, &rule, &error));
+    assert_string_equal(error.message, row->message);
+    assert_int_equal(error.column, row->column);
 }

@@ -1,32 +1,32 @@
 // Prelude of every unit test: cmocka, what most need of C and of core, and tests that end by asking whether memory is
 // left.
 #pragma once
-#include "core/memory/memory.h"
+#include "core/memory/vec.h"
 #include "core/numbers/random.h"
 #include "core/text/error.h"
 #include "tests/support/scoped.h"
 #include <math.h>
 #include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
 
 #include <cmocka.h>
 
-static size_t bytes_before_test;
+#define NO_ROW SIZE_MAX
+static size_t bytes_before_test, row_in_hand;   // of the table that a test goes through
 
 static inline int note_what_is_in_use(void **state)
 {
     bytes_before_test = mem_in_use();
+    row_in_hand = NO_ROW;
     return 0;
 }
 
 static inline int check_that_nothing_is_left(void **state)
 {
+    if (row_in_hand != NO_ROW)
+        print_error("it fails in row %zu of its table, from 0 on\n", row_in_hand);
     if (mem_in_use() != bytes_before_test)
         print_error("%zd bytes are left\n", (ssize_t)(mem_in_use() - bytes_before_test));
     return mem_in_use() == bytes_before_test ? 0 : -1;
@@ -70,3 +70,13 @@ int tests_run(const char *pattern);   // those with such a name, FILE.TEST; 0: t
 // `TEST(reads_empty_text) { ... }`
 #define TEST(function) TEST_BETWEEN(function, note_what_is_in_use, check_that_nothing_is_left)
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+// `TEST_OF_EACH(reads_lines, row, table) { ... row->text ... }`: of all rows of a table, naming the one that fails.
+#define TEST_OF_EACH(function, row, table)                                                                             \
+    static void function##_of_row(__typeof__(&*(table)) row);                                                          \
+    TEST(function)                                                                                                     \
+    {                                                                                                                  \
+        for (row_in_hand = 0; row_in_hand < COUNT_OF(table); row_in_hand++)                                            \
+            function##_of_row(&(table)[row_in_hand]);                                                                  \
+        row_in_hand = NO_ROW;                                                                                          \
+    }                                                                                                                  \
+    static void function##_of_row(__typeof__(&*(table)) row)

@@ -62,9 +62,8 @@ bool graph_check(const struct graph *g, struct error *error)
     ARENA(arena);
     bool is_right = true;
     for (node_id n = 0; is_right && n < g->nodes.count; n++) {
-        struct arena_mark mark = arena_mark(&arena);
+        ARENA_MARK(mark, &arena);
         is_right = check_edges(g, n, error) && check_outputs(g, n, error) && check_types(g, n, &arena, error);
-        arena_release(&arena, mark);
     }
     for (size_t i = 0; is_right && i < g->outputs.count; i++)
         if (g->outputs.items[i] >= g->tensors.count)

@@ -1,17 +1,12 @@
 // The graph of a text without a mistake, as a new one in `a`; the test fails at a mistake.
 #pragma once
-#include "core/formats/sexp.h"
-#include "graph/graph.h"
-#include "graph/text.h"
 #include "tests/support/check.h"
+#include "tests/support/graph_text.h"
 
 static inline void parse_graph(struct graph *ret_graph, struct arena *a, const char *text)
 {
     struct error error = {0};
-    const struct sexp *list;
-    graph_init(ret_graph, a);
-    if (!sexp_parse(a, "graph", text, strlen(text), &list, &error) ||
-        !graph_parse(&list->items[0], "graph", ret_graph, &error))
+    if (!graph_read_text(ret_graph, a, text, &error))
         fail_msg("%s\n%u:%u: %s", text, error.line, error.column, error.message);
 }
 

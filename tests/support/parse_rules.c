@@ -1,7 +1,6 @@
 #include "tests/support/parse_rules.h"
 
 #include "core/formats/sexp.h"
-#include "substitutions/rule.h"
 #include "tests/support/check.h"
 
 static struct rule *parse_list(struct arena *a, const struct sexp *list)

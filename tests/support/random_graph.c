@@ -2,7 +2,6 @@
 
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
-#include "graph/graph.h"
 #include "graph/graph_whole.h"
 #include "substitutions/rule.h"
 #include <string.h>

@@ -83,8 +83,6 @@ bool reference_run_graph(const struct graph *g, size_t n_inputs, const struct te
                         .arenas = arena_array(&own, struct arena, g->nodes.count + 1),
                         .readers = arena_array(&own, uint32_t, g->nodes.count + 1),
                         .live = arena_array(&own, bool, g->nodes.count + 1)};
-    for (node_id n = 0; n < g->nodes.count; n++)
-        arena_init(&r.arenas[n]);
     graph_mark_live(g, r.live);
     count_readers(&r);
     bool is_done = true;

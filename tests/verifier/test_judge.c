@@ -22,8 +22,7 @@ static const struct expected rules[] = {
      " (target (concat 1 (concat 0 ?x ?y) (concat 0 ?z ?w))))",
      VERDICT_REFUTED, "different"},
     {"(rule blocks (source (matmul (concat 1 ?y ?x) (concat 0 ?z ?v))) (target (matmul (concat 1 ?x ?y) (concat 0 ?v "
-     "?z)))"
-     " (where (= (rank ?x) 2)))",
+     "?z))) (where (= (rank ?x) 2)))",
      VERDICT_REFUTED, "different values"},
     {"(rule aligned-blocks (source (matmul (concat 1 ?y ?x) (concat 0 ?z ?v)))"
      " (target (matmul (concat 1 ?x ?y) (concat 0 ?v ?z))) (where (= (rank ?x) 2) (= (dim ?y 1) (dim ?z 0))))",
@@ -148,21 +147,16 @@ static const struct expected rules[] = {
     // is named where an axis of an image has a size of its own.
     {"(rule named (source (poolavg :kernel 3 3 :stride $s :pad 1 1 1 1 (concat 0 ?x (poolavg :kernel 3 3 :pad 1 1 1 1 "
      "?y)))) (target (concat 0 (poolavg :kernel 3 3 :stride $s :pad 1 1 1 1 ?x) (poolavg :kernel 3 3 :stride $s :pad 1 "
-     "1 "
-     "1 1 ?y))) (where (= (dim ?x 2) 2) (= (dim ?x 3) 1) (= (dim ?y 2) 2) (= (dim ?y 3) 1)))",
+     "1 1 1 ?y))) (where (= (dim ?x 2) 2) (= (dim ?x 3) 1) (= (dim ?y 2) 2) (= (dim ?y 3) 1)))",
      VERDICT_AGREES, NULL},
     {"(rule named-larger (source (poolavg :kernel 3 3 :stride $s :pad 1 1 1 1 (concat 0 ?x (poolavg :kernel 3 3 :pad 1 "
-     "1 "
-     "1 1 ?y)))) (target (concat 0 (poolavg :kernel 3 3 :stride $s :pad 1 1 1 1 ?x) (poolavg :kernel 3 3 :stride $s "
-     ":pad "
-     "1 1 1 1 (poolavg :kernel 3 3 :pad 1 1 1 1 ?y)))) (where (= (dim ?x 2) 4) (= (dim ?x 3) 1) (= (dim ?y 2) 4) (= "
-     "(dim "
-     "?y 3) 1)))",
+     "1 1 1 ?y)))) (target (concat 0 (poolavg :kernel 3 3 :stride $s :pad 1 1 1 1 ?x) (poolavg :kernel 3 3 :stride $s "
+     ":pad 1 1 1 1 (poolavg :kernel 3 3 :pad 1 1 1 1 ?y)))) (where (= (dim ?x 2) 4) (= (dim ?x 3) 1) (= (dim ?y 2) 4) "
+     "(= (dim ?y 3) 1)))",
      VERDICT_AGREES, NULL},
     {"(rule named-in-part (source (poolavg :kernel 3 3 :stride $s :pad 1 1 1 1 (concat 0 ?x (poolavg :kernel 3 3 :pad "
-     "1 "
-     "1 1 1 ?y)))) (target (concat 0 (poolavg :kernel 3 3 :stride $s :pad 1 1 1 1 ?x) (poolavg :kernel 3 3 :stride $s "
-     ":pad 1 1 1 1 (poolavg :kernel 3 3 :pad 1 1 1 1 ?y)))) (where (= (dim ?x 2) 2) (= (dim ?y 2) 2)))",
+     "1 1 1 1 ?y)))) (target (concat 0 (poolavg :kernel 3 3 :stride $s :pad 1 1 1 1 ?x) (poolavg :kernel 3 3 :stride "
+     "$s :pad 1 1 1 1 (poolavg :kernel 3 3 :pad 1 1 1 1 ?y)))) (where (= (dim ?x 2) 2) (= (dim ?y 2) 2)))",
      VERDICT_AGREES, NULL},
     {"(rule broadcasting (source (ewmul (broadcast :shape $s ?x) (broadcast :shape $s ?y)))"
      " (target (broadcast :shape $s (ewmul ?x ?y))) (where (= (rank ?x) (rank ?y))))",
@@ -265,7 +259,7 @@ TEST(judges_properties)
 // A judgement that was cut short before the first instance is not even tested.
 TEST(proves_nothing_without_instances)
 {
-    struct judgement result;
+    struct judgement result FREED_BY(judgement_free);
     FIXTURE(&f);
     struct equation eq = read_equation(&f, "(rule r (source (matmul ?x (matmul ?y ?z))) (target (matmul ?z ?x)))");
     f.judge.step_limit = 1;
@@ -276,22 +270,26 @@ TEST(proves_nothing_without_instances)
     f.judge.step_limit = RULE_STEP_LIMIT;
     judge_equation(&f.judge, &eq, &result);
     assert_int_equal(result.verdict, VERDICT_REFUTED);
-    judgement_free(&result);
 }
 
 // (n - 1) (n - 2) (n - 3) (n - 4) = 0 for the size n of an axis: true up to 4, false at 5.
 #define SIZE "(reducesum :axes 0 :keepdims 0 (iewmul :shape (dim ?x 0)))"
 #define LESS(a) "(sub " a " (iewmul :shape))"
-static const char up_to_four[] = "(property p (equal (ewmul (ewmul " LESS(SIZE) " " LESS(LESS(SIZE)) ") (ewmul " LESS(
-    LESS(LESS(SIZE))) " " LESS(LESS(LESS(LESS(SIZE)))) ")) (sub " SIZE " " SIZE ")))";
+#define LESS_1 LESS(SIZE)
+#define LESS_2 LESS(LESS_1)
+#define LESS_3 LESS(LESS_2)
+#define LESS_4 LESS(LESS_3)
+static const char up_to_four[] =
+    "(property p (equal (ewmul (ewmul " LESS_1 " " LESS_2 ") (ewmul " LESS_3 " " LESS_4 ")) (sub " SIZE " " SIZE ")))";
 // The third elementary symmetric polynomial by Newton's identities: 0 for fewer than three entries.
-#define POWER_SUM(x) "(reducesum :axes 0 :keepdims 0 " x ")"
-static const char newton[] = "(property p (equal (ewadd (ewmul " POWER_SUM("?x") " (ewmul " POWER_SUM("?x") " " POWER_SUM("?x") ")) (ewadd " POWER_SUM("(ewmul ?x (ewmul ?x ?x))") " " POWER_SUM("(ewmul ?x (ewmul ?x ?x))") ")) (ewadd (ewmul " POWER_SUM(
-    "?x") " " POWER_SUM("(ewmul ?x ?x)") ") (ewadd (ewmul " POWER_SUM("?x") " " POWER_SUM("(ewmul ?x ?x)") ") "
-                                                                                                           "(ewmul"
-                                                                                                           " " POWER_SUM("?x") " " POWER_SUM(
-                                                                                                               "(ewmul "
-                                                                                                               "?x ?x)") ")))))";
+#define SUM_OF(x) "(reducesum :axes 0 :keepdims 0 " x ")"
+#define SUM_1 SUM_OF("?x")
+#define SUM_2 SUM_OF("(ewmul ?x ?x)")
+#define SUM_3 SUM_OF("(ewmul ?x (ewmul ?x ?x))")
+#define PRODUCT "(ewmul " SUM_1 " " SUM_2 ")"
+static const char newton[] =
+    "(property p (equal (ewadd (ewmul " SUM_1 " (ewmul " SUM_1 " " SUM_1 ")) (ewadd " SUM_3 " " SUM_3 ")) "
+    "(ewadd " PRODUCT " (ewadd " PRODUCT " " PRODUCT "))))";
 
 static const struct expected of_sizes[] = {
     {up_to_four, VERDICT_REFUTED, "?x = (f32 5"},

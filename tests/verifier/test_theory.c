@@ -5,7 +5,6 @@
 #include "verifier/entailment/derivation.h"
 #include "verifier/rules/abduction.h"
 #include "verifier/rules/prove.h"
-#include "verifier/rules/rule_report.h"
 #include "verifier/text/numbers.h"
 
 struct fixture {
@@ -188,7 +187,7 @@ TEST(does_not_take_tests_for_proofs)
 
 TEST(finds_contradictions)
 {
-    struct fixture f;
+    struct fixture f FREED_BY(tear_down);
     struct entailment core;
     set_up(&f, COMMUTES "(property first (equal (ewadd ?x ?y) ?x) (where (defined (ewadd ?x ?y))))");
     assert_true(theory_contradicts(f.theory, "first", &core));
@@ -197,7 +196,6 @@ TEST(finds_contradictions)
     set_up(&f, COMMUTES ASSOCIATES);
     assert_false(theory_contradicts(f.theory, "commutes", &core));
     assert_false(theory_contradicts(f.theory, "associates", &core));
-    tear_down(&f);
 }
 
 TEST(finds_redundant_properties)
@@ -325,30 +323,29 @@ static enum entailment_status status_of(struct fixture *f, struct theory *theory
 
 // 1 / (1 / x) = x is true of a quotient by 0 that is 0, and of no other: nothing is derived from it, nor from any other
 // property of a function that is not defined everywhere.
-TEST(cancels_no_partial_function)
+static const struct {
+    const char *property, *rule;
+    bool is_defined;
+    enum entailment_status status;
+} cases[] = {
+    {"(property p (equal (reciprocal (reciprocal ?x)) ?x))",
+     "(rule r (source (ewadd (reciprocal (reciprocal ?x)) ?y)) (target (ewadd ?x ?y)))", false, ENTAILMENT_UNKNOWN},
+    {"(property p (equal (reciprocal (sqrt ?x)) (sqrt (reciprocal ?x))))",
+     "(rule r (source (reciprocal (sqrt ?x))) (target (sqrt (reciprocal ?x))))", false, ENTAILMENT_UNKNOWN},
+    {"(property p (equal (div ?x ?y) (div ?y ?x)))", "(rule r (source (div ?x ?y)) (target (div ?y ?x)))", false,
+     ENTAILMENT_UNKNOWN},
+    {"(property p (equal (softmax $a (transpose :perm 0 1 ?x)) (transpose :perm 0 1 (softmax $a ?x))))",
+     "(rule r (source (softmax 1 (transpose :perm 0 1 ?x))) (target (transpose :perm 0 1 (softmax 1 ?x))))", true,
+     ENTAILMENT_PROVED},
+};
+
+TEST_OF_EACH(cancels_no_partial_function, row, cases)
 {
-    static const struct {
-        const char *property, *rule;
-        bool is_defined;
-        enum entailment_status status;
-    } cases[] = {
-        {"(property p (equal (reciprocal (reciprocal ?x)) ?x))",
-         "(rule r (source (ewadd (reciprocal (reciprocal ?x)) ?y)) (target (ewadd ?x ?y)))", false, ENTAILMENT_UNKNOWN},
-        {"(property p (equal (reciprocal (sqrt ?x)) (sqrt (reciprocal ?x))))",
-         "(rule r (source (reciprocal (sqrt ?x))) (target (sqrt (reciprocal ?x))))", false, ENTAILMENT_UNKNOWN},
-        {"(property p (equal (div ?x ?y) (div ?y ?x)))", "(rule r (source (div ?x ?y)) (target (div ?y ?x)))", false,
-         ENTAILMENT_UNKNOWN},
-        {"(property p (equal (softmax $a (transpose :perm 0 1 ?x)) (transpose :perm 0 1 (softmax $a ?x))))",
-         "(rule r (source (softmax 1 (transpose :perm 0 1 ?x))) (target (transpose :perm 0 1 (softmax 1 ?x))))", true,
-         ENTAILMENT_PROVED},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        FIXTURE(&f, cases[i].property);
-        struct equation eq = read_rule(&f, cases[i].rule);
-        assert_int_equal(text_is_defined_everywhere(&eq), cases[i].is_defined);
-        if (theory_prove(f.theory, &eq, NULL).status != cases[i].status)
-            fail_msg("%s", cases[i].property);
-    }
+    FIXTURE(&f, row->property);
+    struct equation eq = read_rule(&f, row->rule);
+    assert_int_equal(text_is_defined_everywhere(&eq), row->is_defined);
+    if (theory_prove(f.theory, &eq, NULL).status != row->status)
+        fail_msg("%s", row->property);
 }
 
 TEST(uses_most_properties_that_ship)
