@@ -5,7 +5,6 @@
 #include "expressions/elements.h"
 #include "graph/text.h"
 #include "tests/backends/device.h"
-#include "tests/support/check.h"
 #include "tests/support/reference_graph.h"
 
 #define MOST_LEAVES 64
@@ -34,7 +33,9 @@ static inline double tolerance_of(enum dtype dtype)
 static inline double share_of_tolerance(const struct tensor_value *got, const struct tensor_value *wanted)
 {
     size_t n = (size_t)type_elements(&wanted->type);
-    double *a = mem_new_array(double, n), *b = mem_new_array(double, n), most = 0, worst = 0;
+    LOCAL_ARRAY(double, a, n);
+    LOCAL_ARRAY(double, b, n);
+    double most = 0, worst = 0;
     elements_to_reals(got->type.dtype, got->data, n, a);
     elements_to_reals(wanted->type.dtype, wanted->data, n, b);
     for (size_t i = 0; i < n; i++) {
@@ -42,8 +43,6 @@ static inline double share_of_tolerance(const struct tensor_value *got, const st
         most = isfinite(b[i]) && fabs(b[i]) > most ? fabs(b[i]) : most;
         worst = is_same || fabs(a[i] - b[i]) <= worst ? worst : isnan(a[i] - b[i]) ? INFINITY : fabs(a[i] - b[i]);
     }
-    mem_free_array(a, n);
-    mem_free_array(b, n);
     if (worst == 0)
         return 0;
     return dtype_is_float(wanted->type.dtype) ? worst / (tolerance_of(wanted->type.dtype) * most) : INFINITY;

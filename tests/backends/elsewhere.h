@@ -1,11 +1,7 @@
 // Kernels on another processor than this one: they, their operands and what is wanted become one program, which a cross
 // compiler makes and an emulator runs.
 #pragma once
-#include "core/text/text.h"
 #include "tests/support/check.h"
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #define CROSS_COMPILER "/usr/bin/aarch64-linux-gnu-gcc"

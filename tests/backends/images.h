@@ -1,8 +1,7 @@
 // Images of convolutions, how they stand, and what their sums are in double precision.
 #pragma once
 #include "backends/generated/tile.h"
-#include "core/numbers/random.h"
-#include <math.h>
+#include "tests/backends/machines.h"
 
 enum layout_of_image { LAST, BLOCKS, ROWS };
 
@@ -15,6 +14,19 @@ static inline struct tile_image image_of(enum layout_of_image layout, int64_t la
     if (layout == BLOCKS)
         return (struct tile_image){all, height * width * lanes, width * lanes, lanes, 1};
     return (struct tile_image){all, lanes * height * width, width, 1, height * width};
+}
+
+// Of one group and windows of one place.
+static inline struct tile_definition definition_of(const struct machine *m, int64_t images, int64_t channels,
+                                                   int64_t results, int64_t height, int64_t width)
+{
+    struct tile_definition d = {.lanes = m->lanes, .registers = m->registers, .images = images, .groups = 1};
+    d.channels = channels;
+    d.results = results;
+    d.height = d.result_height = height;
+    d.width = d.result_width = width;
+    d.window = (struct tile_window){{1, 1}, {1, 1}, {1, 1}};
+    return d;
 }
 
 static inline int64_t place_in(const struct tile_image *i, int64_t lanes, int64_t n, int64_t c, int64_t row,

@@ -1,14 +1,8 @@
 // Instruction sets that kernels are generated for, and which of them this processor has.
 #pragma once
 #include "backends/programs/programs.h"
-#include "core/memory/arena.h"
 #include "core/memory/hash.h"
-#include "core/numbers/random.h"
-#include "core/text/text.h"
 #include "tests/support/check.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdlib.h>
 
 struct machine {
     const char *instruction_set;
@@ -57,19 +51,26 @@ static inline struct programs *open_service(const struct machine *m)
         .instruction_set = m->instruction_set, .folder = "", .extra_flag = EXTRA_FLAG, .seconds = 600});
 }
 
-// For each instruction set that this processor has: the sum of what is given, as how many trials were made.
-static inline int on_machines_here(int (*visit)(struct programs *service, const struct machine *m, int number))
+static inline void on_machines_here(void (*visit)(struct programs *service, const struct machine *m, int number))
 {
     struct machine machines[4];
-    int n, sum = 0;
+    int n;
     list_machines(machines, &n);
     for (int i = 0; i < n && machines[i].is_here; i++) {
         struct programs *service = open_service(&machines[i]);
-        sum += visit(service, &machines[i], i);
+        visit(service, &machines[i], i);
         programs_close(service);
     }
-    return sum;
 }
+
+// `TEST_ON_MACHINES(name) { ... }`: for each instruction set `m` that this processor has, the `k`-th, by a service.
+#define TEST_ON_MACHINES(function)                                                                                     \
+    static void function##_on(struct programs *service, const struct machine *m, int k);                               \
+    TEST(function)                                                                                                     \
+    {                                                                                                                  \
+        on_machines_here(function##_on);                                                                               \
+    }                                                                                                                  \
+    static void function##_on(struct programs *service, const struct machine *m, int k)
 
 // The function `run` of a text, into a pointer to it.
 static inline void find_run(struct programs *service, const struct text *text, void *ret_run)

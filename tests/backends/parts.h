@@ -1,7 +1,8 @@
 // Parts of a kernel one after the other, which threads run beside each other: none may write an entry that another
 // writes, be it the same value.
 #pragma once
-#include "tests/support/check.h"
+#include "backends/generated/run.h"
+#include "tests/backends/machines.h"
 
 #define NOT_WRITTEN 0x7fd5a5a5u   // a NaN
 
@@ -48,4 +49,21 @@ static inline void parts_end(struct parts *p)
 {
     memcpy(p->y, p->all, p->n * sizeof *p->y);
     free(p->all);
+}
+
+// All parts of the kernel of a text, which write n entries of y, and not the one behind these. Each part has `each` floats
+// of scratch.
+static inline void run_in_parts(struct programs *service, const struct text *text, const void *const *given,
+                                float *scratch, size_t each, int parts, float *y, int64_t n)
+{
+    generated_run_fn *run;
+    find_run(service, text, &run);
+    y[n] = 77;
+    struct parts p = parts_begin(y, (size_t)n);
+    for (int part = 0; part < parts; part++) {
+        run(given, scratch + (size_t)part * each, part, parts);
+        parts_next(&p);
+    }
+    parts_end(&p);
+    assert_true(y[n] == 77);
 }

@@ -1,9 +1,7 @@
 // The device "cpu" for a block, without a file of costs: `CPU(name, .threads = 1)`, with options as of backend_options.
 #pragma once
 #include "backends/cpu/cpu.h"
-#include "core/text/error.h"
 #include "tests/backends/device.h"
-#include "tests/support/check.h"
 
 static inline struct backend *open_processor(const struct backend_options *options)
 {

@@ -1,9 +1,7 @@
 // Random graphs: views of views, groups that grow and merge, epilogues, images that meet matrices, memory that is used
 // again.
 #pragma once
-#include "graph/graph.h"
 #include "tests/backends/check_model.h"
-#include "tests/support/check.h"
 
 #define MOST_TENSORS 256
 
@@ -14,6 +12,18 @@ struct maker {
     int n, n_inputs, n_weights;
     tensor_id tensors[MOST_TENSORS];
 };
+
+static inline void begin_graph(struct maker *m, uint64_t seed)
+{
+    *m = (struct maker){.random = random_seed(seed)};
+    graph_init(&m->g, &m->arena);
+}
+
+static inline void drop_graph(struct maker *m)
+{
+    graph_free(&m->g);
+    arena_free(&m->arena);
+}
 
 static inline int64_t pick(struct maker *m, int64_t n)
 {
@@ -163,9 +173,7 @@ static inline void add_cut(struct maker *m)
     if (t->rank == 0)
         return;
     int64_t axis = pick(m, t->rank), sizes[2] = {t->dim[axis] / 2, t->dim[axis] - t->dim[axis] / 2};
-    struct arguments a = {0};
-    give(&a, "axis", 1, &axis);
-    give(&a, "sizes", 2, sizes);
+    struct arguments a = {2, {{"axis", 1, {axis}}, {"sizes", 2, {sizes[0], sizes[1]}}}};
     if (sizes[0] > 0)
         add_node(m, OP_SPLIT, &a, 1, &x);
 }
@@ -177,8 +185,7 @@ static inline void add_concat(struct maker *m)
     if (rank == 0)
         return;
     int64_t axis = pick(m, rank);
-    struct arguments a = {0};
-    give(&a, "axis", 1, &axis);
+    struct arguments a = {1, {{"axis", 1, {axis}}}};
     for (int attempt = 0; attempt < 10; attempt++) {
         inputs[1] = pick_tensor(m);
         if (add_node(m, OP_CONCAT, &a, 2, inputs))
@@ -195,10 +202,9 @@ static inline void add_reduction(struct maker *m)
         return;
     enum operator_id id = ids[pick(m, COUNT_OF(ids))];
     int64_t axis = pick(m, rank), keepdims = pick(m, 2);
-    struct arguments a = {0};
-    give(&a, id == OP_SOFTMAX ? "axis" : "axes", 1, &axis);
+    struct arguments a = {1, {{"axis", 1, {axis}}}};
     if (id != OP_SOFTMAX)
-        give(&a, "keepdims", 1, &keepdims);
+        a = (struct arguments){2, {{"axes", 1, {axis}}, {"keepdims", 1, {keepdims}}}};
     add_node(m, id, &a, 1, &x);
 }
 
@@ -223,18 +229,14 @@ static inline void add_convolution(struct maker *m)
     const struct type *t = graph_type(&m->g, inputs[0]);
     if (t->rank != 4 || m->n_weights >= MOST_LEAVES - 1)
         return;
-    int64_t kernel = 1 + 2 * pick(m, 2), pad[4], stride[2] = {1 + pick(m, 2), 1};
-    for (int i = 0; i < 4; i++)
-        pad[i] = kernel / 2;
+    int64_t kernel = 1 + 2 * pick(m, 2), pad = kernel / 2, stride = 1 + pick(m, 2);
     int64_t channels = pick(m, 2) ? 1 + pick(m, 20) : 8 << pick(m, 3);
     bool is_depthwise = pick(m, 4) == 0;
     inputs[1] = add_leaf(
         m, true, 4, (int64_t[]){is_depthwise ? t->dim[1] : channels, is_depthwise ? 1 : t->dim[1], kernel, kernel});
-    struct arguments a = {0};
+    struct arguments a = {2, {{"pad", 4, {pad, pad, pad, pad}}, {"stride", 2, {stride, 1}}}};
     if (is_depthwise)
         give(&a, "group", 1, &t->dim[1]);
-    give(&a, "pad", 4, pad);
-    give(&a, "stride", 2, stride);
     add_node(m, OP_CONV, &a, 2, inputs);
 }
 
@@ -244,29 +246,30 @@ static inline void add_pooling(struct maker *m)
     const struct type *t = graph_type(&m->g, x);
     if (t->rank != 4)
         return;
-    struct arguments a = {0};
-    give(&a, "kernel", 2, (int64_t[]){2, 3});
-    give(&a, "pad", 4, (int64_t[]){1, 1, 0, 1});
+    struct arguments a = {2, {{"kernel", 2, {2, 3}}, {"pad", 4, {1, 1, 0, 1}}}};
     add_node(m, pick(m, 2) ? OP_POOLMAX : OP_POOLAVG, &a, 1, &x);
+}
+
+typedef void (*node_kind)(struct maker *);
+
+static inline void grow(struct maker *m, int64_t n_kinds, const node_kind *kinds, int64_t wanted, int64_t most_outputs)
+{
+    for (int attempt = 0; attempt < 200 && m->n < wanted; attempt++)
+        kinds[pick(m, n_kinds)](m);
+    for (int64_t i = 0, n = 1 + pick(m, most_outputs); i < n; i++)
+        graph_add_output(&m->g, pick_tensor(m));
 }
 
 static inline void make_graph(struct maker *m, uint64_t seed)
 {
-    static void (*const kinds[])(struct maker *) = {add_unary,     add_unary,   add_binary,      add_binary,
-                                                    add_transpose, add_reshape, add_cut,         add_concat,
-                                                    add_reduction, add_matmul,  add_convolution, add_pooling};
-    *m = (struct maker){.random = random_seed(seed)};
-    arena_init(&m->arena);
-    graph_init(&m->g, &m->arena);
+    static const node_kind kinds[] = {add_unary, add_unary,  add_binary,    add_binary, add_transpose,   add_reshape,
+                                      add_cut,   add_concat, add_reduction, add_matmul, add_convolution, add_pooling};
+    begin_graph(m, seed);
     int64_t channels = pick(m, 2) ? 4 + 4 * pick(m, 4) : 16 + 16 * pick(m, 2);
     keep(m, add_leaf(m, false, 4, (int64_t[]){1 + pick(m, 2), channels, 6, 8}));
     keep(m, add_leaf(m, false, 2, (int64_t[]){1 + pick(m, 9), 8 * (1 + pick(m, 8))}));
     keep(m, add_leaf(m, true, 2, (int64_t[]){8, 8}));
-    int64_t wanted = 5 + pick(m, 40);
-    for (int attempt = 0; attempt < 200 && m->n < wanted; attempt++)
-        kinds[pick(m, COUNT_OF(kinds))](m);
-    for (int64_t i = 0, n = 1 + pick(m, 4); i < n; i++)
-        graph_add_output(&m->g, pick_tensor(m));
+    grow(m, COUNT_OF(kinds), kinds, 5 + pick(m, 40), 4);
 }
 
 // --- concatenations --------------------------------------------------------------------------------------------------
@@ -289,8 +292,7 @@ static inline void add_wide_concat(struct maker *m)
         if (suits)
             inputs[n++] = t;
     }
-    struct arguments a = {0};
-    give(&a, "axis", 1, &axis);
+    struct arguments a = {1, {{"axis", 1, {axis}}}};
     if (n > 1)
         add_node(m, OP_CONCAT, &a, n, inputs);
 }
@@ -299,10 +301,9 @@ static inline void add_same_window(struct maker *m)
 {
     tensor_id inputs[2] = {pick_tensor(m)};
     const struct type *t = graph_type(&m->g, inputs[0]);
-    struct arguments a = {0};
+    struct arguments a = {1, {{"pad", 4, {1, 1, 1, 1}}}};
     if (t->rank != 4 || m->n_weights >= MOST_LEAVES - 1)
         return;
-    give(&a, "pad", 4, (int64_t[]){1, 1, 1, 1});
     if (pick(m, 4) == 0) {
         give(&a, "kernel", 2, (int64_t[]){3, 3});
         add_node(m, OP_POOLMAX, &a, 1, inputs);
@@ -315,19 +316,13 @@ static inline void add_same_window(struct maker *m)
 // As in networks whose layers see what all those before them made.
 static inline void make_concat_graph(struct maker *m, uint64_t seed)
 {
-    static void (*const kinds[])(struct maker *) = {add_unary,       add_binary,      add_wide_concat, add_wide_concat,
-                                                    add_wide_concat, add_same_window, add_same_window, add_cut,
-                                                    add_reduction,   add_matmul};
-    *m = (struct maker){.random = random_seed(seed)};
-    arena_init(&m->arena);
-    graph_init(&m->g, &m->arena);
+    static const node_kind kinds[] = {add_unary,       add_binary,      add_wide_concat, add_wide_concat,
+                                      add_wide_concat, add_same_window, add_same_window, add_cut,
+                                      add_reduction,   add_matmul};
+    begin_graph(m, seed);
     keep(m, add_leaf(m, false, 4, (int64_t[]){1 + pick(m, 2), 8, 4, 8}));
     keep(m, add_leaf(m, false, 2, (int64_t[]){1 + pick(m, 9), 8 * (1 + pick(m, 8))}));
-    int64_t wanted = 5 + pick(m, 25);
-    for (int attempt = 0; attempt < 200 && m->n < wanted; attempt++)
-        kinds[pick(m, COUNT_OF(kinds))](m);
-    for (int64_t i = 0, n = 1 + pick(m, 3); i < n; i++)
-        graph_add_output(&m->g, pick_tensor(m));
+    grow(m, COUNT_OF(kinds), kinds, 5 + pick(m, 25), 3);
 }
 
 // --- windows ---------------------------------------------------------------------------------------------------------
@@ -336,9 +331,7 @@ static inline void make_concat_graph(struct maker *m, uint64_t seed)
 static inline void make_window_graph(struct maker *m, uint64_t seed)
 {
     int64_t image[5], kernel[5], pad[6], stride[3], dilation[3], group, n;
-    *m = (struct maker){.random = random_seed(seed)};
-    arena_init(&m->arena);
-    graph_init(&m->g, &m->arena);
+    begin_graph(m, seed);
     group = 1 + pick(m, 3);
     n = 1 + pick(m, 3);
     bool is_depthwise = pick(m, 4) == 0, is_pooling = pick(m, 3) == 0;
@@ -388,9 +381,7 @@ static inline tensor_id add_product(struct maker *m, tensor_id x, tensor_id y)
 // The two are one loop.
 static inline void make_sum_graph(struct maker *m, uint64_t seed)
 {
-    *m = (struct maker){.random = random_seed(seed)};
-    arena_init(&m->arena);
-    graph_init(&m->g, &m->arena);
+    begin_graph(m, seed);
     tensor_id sum = NO_TENSOR, product = NO_TENSOR;
     for (int i = 0; i < 10; i++) {
         int64_t inner = 8 * (1 + pick(m, 3));
@@ -409,10 +400,4 @@ static inline void make_sum_graph(struct maker *m, uint64_t seed)
     }
     graph_add_output(&m->g, sum);
     graph_add_output(&m->g, product);
-}
-
-static inline void drop_graph(struct maker *m)
-{
-    graph_free(&m->g);
-    arena_free(&m->arena);
 }

@@ -1,7 +1,6 @@
 // The least sum of tables: against all assignments where they are few, and within limits where they are many.
 #include "backends/layouts/solver/assignment.h"
 #include "tests/support/check.h"
-#include <stdbool.h>
 
 struct puzzle {
     size_t n_variables, n_tables;

@@ -1,16 +1,9 @@
 // Kernels of product, softmax and product against the same in double precision: rows, columns and depths that fill no
 // blocks and no vectors, matrices either way, parts; on every instruction set, also on another processor's.
 #include "backends/generated/chains/attention.h"
-#include "backends/generated/run.h"
 #include "backends/generated/tile_arguments.h"
-#include "core/memory/arena.h"
-#include "core/numbers/random.h"
-#include "core/text/text.h"
 #include "tests/backends/elsewhere.h"
-#include "tests/backends/machines.h"
 #include "tests/backends/parts.h"
-#include "tests/support/check.h"
-#include <math.h>
 
 #define ALLOWED 2e-6f   // values are within 1
 
@@ -44,15 +37,13 @@ static void compute_row(struct trial *t, int64_t product, int64_t row)
     const struct sizes *s = &t->sizes;
     double scores[256], sum = 0;
     for (int64_t j = 0; j < s->columns; j++) {
-        double score = 0;
-        for (int64_t c = 0; c < s->inner; c++)
-            score += (double)t->q[(product * s->rows + row) * s->inner + c] * entry_of_k(t, product, c, j);
+        double score = SUM_ALL(double, int64_t, c, s->inner,
+                               (double)t->q[(product * s->rows + row) * s->inner + c] * entry_of_k(t, product, c, j));
         sum += scores[j] = exp(score);
     }
     for (int64_t x = 0; x < s->depth; x++) {
-        double value = 0;
-        for (int64_t j = 0; j < s->columns; j++)
-            value += scores[j] / sum * t->v[(product * s->columns + j) * s->depth + x];
+        double value =
+            SUM_ALL(double, int64_t, j, s->columns, scores[j] / sum * t->v[(product * s->columns + j) * s->depth + x]);
         t->wanted[(product * s->rows + row) * s->depth + x] = value;
     }
 }
@@ -94,14 +85,13 @@ static bool trial_init(struct trial *t, const struct machine *m, const struct si
 {
     struct random random = random_seed(5);
     *t = (struct trial){.sizes = *s};
-    arena_init(&t->arena);
-    t->d = (struct attention_definition){
-        .products = s->products,
-        .rows = s->rows,
-        .tiles = {tile_of(m, s->inner, s->columns), tile_of(m, s->columns, s->depth)},
-        .column = {s->is_turned ? s->inner : 1, 1},
-        .row = {s->is_turned ? 1 : s->columns, s->depth},
-    };
+    t->d = (struct attention_definition){.products = s->products, .rows = s->rows};
+    t->d.tiles[0] = tile_of(m, s->inner, s->columns);
+    t->d.tiles[1] = tile_of(m, s->columns, s->depth);
+    t->d.column[0] = s->is_turned ? s->inner : 1;
+    t->d.row[0] = s->is_turned ? 1 : s->columns;
+    t->d.column[1] = 1;
+    t->d.row[1] = s->depth;
     if (!attention_complete(&t->d))
         return false;
     t->q = random_floats(&t->arena, s->products * s->rows * s->inner, &random);
@@ -114,18 +104,6 @@ static bool trial_init(struct trial *t, const struct machine *m, const struct si
     return true;
 }
 
-static void run_kernel(struct trial *t, generated_run_fn *run, int parts, float *y)
-{
-    const float *none[1] = {NULL}, *const * operands[] = {none, none};
-    struct parts p = parts_begin(y, (size_t)(t->sizes.products * t->sizes.rows * t->sizes.depth));
-    for (int part = 0; part < parts; part++) {
-        float *scratch = arena_alloc(&t->arena, attention_scratch_floats(&t->d) * sizeof *scratch, 64);
-        run((const void *[]){t->q, t->k, t->v, y, operands, t->lists}, scratch, part, parts);
-        parts_next(&p);
-    }
-    parts_end(&p);
-}
-
 static void expect_trial(struct programs *service, struct trial *t)
 {
     TEXT(text);
@@ -136,17 +114,16 @@ static void expect_trial(struct programs *service, struct trial *t)
 static void check_trial(struct programs *service, struct trial *t)
 {
     TEXT(text);
-    generated_run_fn *run;
     int64_t n = t->sizes.products * t->sizes.rows * t->sizes.depth;
+    size_t each = (attention_scratch_floats(&t->d) + 15) / 16 * 16;
+    float *y = arena_array(&t->arena, float, n + 1), *scratch = arena_alloc(&t->arena, 3 * each * sizeof *scratch, 64);
+    const float *none[1] = {NULL}, *const * operands[] = {none, none};
+    const void *given[] = {t->q, t->k, t->v, y, operands, t->lists};
     attention_print(&text, &t->d);
-    find_run(service, &text, &run);
     for (int parts = 1; parts <= 3; parts++) {
-        float *y = arena_array(&t->arena, float, n + 1);
-        y[n] = 77;
-        run_kernel(t, run, parts, y);
+        run_in_parts(service, &text, given, scratch, each, parts, y, n);
         for (int64_t i = 0; i < n; i++)
             assert_true(fabs(y[i] - t->wanted[i]) <= ALLOWED);
-        assert_true(y[n] == 77);
     }
 }
 
@@ -176,17 +153,11 @@ static int visit_trials(struct programs *service, const struct machine *m, int s
     return n;
 }
 
-static int try_machine(struct programs *service, const struct machine *m, int number)
+TEST_ON_MACHINES(kernels_compute_attention)
 {
-    visit_trials(service, m, number, expect_trial);
-    int n = visit_trials(service, m, number, check_trial);
+    visit_trials(service, m, k, expect_trial);
+    int n = visit_trials(service, m, k, check_trial);
     assert_true(n >= (int)COUNT_OF(all_sizes));
-    return n;
-}
-
-TEST(kernels_compute_attention)
-{
-    on_machines_here(try_machine);
 }
 
 static void add_trial(struct elsewhere *e, struct trial *t)

@@ -1,121 +1,97 @@
 // Convolutions around a depthwise one, with copies between and around them, and what attention is made of, as one step,
 // against the reference: in all layouts, for one thread and several, with what stands between and behind them; and which
 // steps are joined.
-#include "backends/backend.h"
 #include "backends/costs/cost_database.h"
 #include "backends/costs/graph_cost.h"
-#include "backends/costs/layout_policy.h"
 #include "backends/costs/plan_choices.h"
 #include "backends/costs/step_cost.h"
 #include "backends/cpu/kernel.h"
 #include "backends/generated/chains/chain.h"
 #include "backends/planning/plan_chains.h"
-#include "backends/planning/plan_text.h"
-#include "backends/planning/planner.h"
-#include "backends/programs/programs.h"
 #include "tests/backends/check_model.h"
-#include "tests/backends/machines.h"
+#include "tests/backends/images.h"
 #include "tests/backends/processor.h"
 #include "tests/support/parse_graph.h"
 #include <dirent.h>
 
 // From 16 channels to 32 to 48, with a window, at 15x14.
 #define RESIDUAL(between, window, attributes, behind, after)                                                           \
-    "(graph (let x (input 0) (f32 2 16 15 14)) (let u (weight 0) (f32 32 16 1 1)) (let v (weight 1) (f32 32 1 " window \
-    ")) (let w (weight 2) (f32 48 32 1 1)) (let e (conv x u)) " between "(let d (conv " attributes                     \
-    " :group 32 ee v)) " behind "(let p (conv dd w)) " after ")"
-#define CLIPPED(from, to) "(let " to " (clip :min 0 :max 6 " from ")) "
-#define SWISH(from, to) "(let s" from " (sigmoid " from ")) (let " to " (ewmul s" from " " from ")) "
+    "x = f32 2 16 15 14; u = weight f32 32 16 1 1; v = weight f32 32 1 " window "; w = weight f32 48 32 1 1; "         \
+    "e = conv x u; " between "d = conv " attributes " :group 32 ee v; " behind "p = conv dd w; " after
+#define CLIPPED(from, to) to " = clip :min 0 :max 6 " from "; "
+#define SWISH(from, to) "s" from " = sigmoid " from "; " to " = ewmul s" from " " from "; "
 
 static const char *const chains[] = {
-    RESIDUAL(CLIPPED("e", "ee"), "3 3", ":pad 1 1 1 1", CLIPPED("d", "dd"), "(output p)"),
-    RESIDUAL(SWISH("e", "ee"), "5 5", ":pad 2 2 2 2 :stride 2 2", SWISH("d", "dd"), "(let z (relu p)) (output z)"),
-    RESIDUAL(CLIPPED("e", "ee"), "3 3", ":pad 0 2 1 0 :stride 1 2 :dilation 2 1", "(let dd (abs d)) ", "(output p)"),
-    RESIDUAL("(let ee (relu e)) ", "1 1", ":stride 3 3", "(let dd (relu d)) ", "(output p)"),
-    RESIDUAL("(let ee (relu e)) ", "3 3", ":pad 9 1 9 1", "(let dd (relu d)) ", "(output p)"),
+    RESIDUAL(CLIPPED("e", "ee"), "3 3", ":pad 1 1 1 1", CLIPPED("d", "dd"), ""),
+    RESIDUAL(SWISH("e", "ee"), "5 5", ":pad 2 2 2 2 :stride 2 2", SWISH("d", "dd"), "z = relu p"),
+    RESIDUAL(CLIPPED("e", "ee"), "3 3", ":pad 0 2 1 0 :stride 1 2 :dilation 2 1", "dd = abs d; ", ""),
+    RESIDUAL("ee = relu e; ", "1 1", ":stride 3 3", "dd = relu d; ", ""),
+    RESIDUAL("ee = relu e; ", "3 3", ":pad 9 1 9 1", "dd = relu d; ", ""),
     // A bias and a residual; 24 channels, which fill no vectors; nothing in front of the depthwise one.
-    "(graph (let x (input 0) (f32 1 24 14 20)) (let u (weight 0) (f32 72 24 1 1)) (let v (weight 1) (f32 72 1 3 3))"
-    "(let w (weight 2) (f32 24 72 1 1)) (let t (weight 3) (f32 72)) (let r (reshape :shape 72 1 1 t))"
-    "(let b (broadcast :shape 1 72 14 20 r)) (let e (conv x u)) (let a (ewadd e b)) (let f (relu a))"
-    "(let d (conv :pad 1 1 1 1 :group 72 f v)) (let g (relu d)) (let p (conv g w)) (let z (ewadd p x)) (output z))",
-    "(graph (let x (input 0) (f32 3 32 17 16)) (let v (weight 0) (f32 32 1 3 3)) (let w (weight 1) (f32 16 32 1 1))"
-    "(let d (conv :pad 1 1 1 1 :group 32 x v)) (let g (relu d)) (let p (conv g w)) (output p))",
+    "x = f32 1 24 14 20; u = weight f32 72 24 1 1; v = weight f32 72 1 3 3; w = weight f32 24 72 1 1; "
+    "t = weight f32 72; r = reshape :shape 72 1 1 t; b = broadcast :shape 1 72 14 20 r; e = conv x u; a = ewadd e b; "
+    "f = relu a; d = conv :pad 1 1 1 1 :group 72 f v; g = relu d; p = conv g w; z = ewadd p x",
+    "x = f32 3 32 17 16; v = weight f32 32 1 3 3; w = weight f32 16 32 1 1; d = conv :pad 1 1 1 1 :group 32 x v; "
+    "g = relu d; p = conv g w",
     // A window in front, of rows of three channels; a window alone; a depthwise one alone; one pixel alone.
-    "(graph (let x (input 0) (f32 2 3 37 35)) (let u (weight 0) (f32 40 3 3 3)) (let v (weight 1) (f32 40 1 3 3))"
-    "(let w (weight 2) (f32 24 40 1 1)) (let t (weight 3) (f32 40)) (let r (reshape :shape 40 1 1 t))"
-    "(let b (broadcast :shape 2 40 19 18 r)) (let e (conv :stride 2 2 :pad 1 1 1 1 x u)) (let a (ewadd e b))"
-    "(let f (relu a)) (let d (conv :pad 1 1 1 1 :group 40 f v)) (let g (relu d)) (let p (conv g w)) (output p))",
-    "(graph (let x (input 0) (f32 2 5 33 35)) (let u (weight 0) (f32 32 5 5 3)) (let v (weight 1) (f32 17 32 16 15))"
-    "(let e (conv :stride 2 2 :pad 2 1 2 0 :dilation 1 2 x u)) (let f (relu e)) (let d (conv f v)) (output d))",
-    "(graph (let x (input 0) (f32 2 48 15 15)) (let v (weight 0) (f32 48 1 5 5)) (let w (weight 1) (f32 16 48 15 15))"
-    "(let r (relu x)) (let d (conv :pad 2 2 2 2 :group 48 r v)) (let s (sigmoid d)) (let p (conv s w)) (output p))",
+    "x = f32 2 3 37 35; u = weight f32 40 3 3 3; v = weight f32 40 1 3 3; w = weight f32 24 40 1 1; t = weight f32 40; "
+    "r = reshape :shape 40 1 1 t; b = broadcast :shape 2 40 19 18 r; e = conv :stride 2 2 :pad 1 1 1 1 x u; "
+    "a = ewadd e b; f = relu a; d = conv :pad 1 1 1 1 :group 40 f v; g = relu d; p = conv g w",
+    "x = f32 2 5 33 35; u = weight f32 32 5 5 3; v = weight f32 17 32 16 15; "
+    "e = conv :stride 2 2 :pad 2 1 2 0 :dilation 1 2 x u; f = relu e; d = conv f v",
+    "x = f32 2 48 15 15; v = weight f32 48 1 5 5; w = weight f32 16 48 15 15; r = relu x; "
+    "d = conv :pad 2 2 2 2 :group 48 r v; s = sigmoid d; p = conv s w",
     // Channels multiplied by numbers, of one image and of two; behind a sum.
-    "(graph (let x (input 0) (f32 1 48 15 14)) (let t (input 1) (f32 1 48 1 1)) (let v (weight 0) (f32 24 48 1 1))"
-    "(let w (weight 1) (f32 16 24 15 14)) (let r (relu x)) (let s (broadcast :shape 1 48 15 14 t)) (let m (ewmul r s))"
-    "(let d (conv m v)) (let e (relu d)) (let p (conv e w)) (output p))",
-    "(graph (let x (input 0) (f32 2 21 14 15)) (let t (input 1) (f32 2 21 1 1)) (let v (weight 0) (f32 40 21 1 1))"
-    "(let w (weight 1) (f32 16 40 14 15)) (let y (input 2) (f32 2 40 14 15)) (let z (relu y)) (let r (relu x))"
-    "(let s (broadcast :shape 2 21 14 15 t)) (let m (ewmul s r)) (let d (conv m v)) (let e (ewadd d z))"
-    "(let p (conv e w)) (output p))",
-    "(graph (let x (input 0) (f32 1 32 16 14)) (let t (input 1) (f32 1 32 1 1)) (let v (weight 0) (f32 48 32 3 3))"
-    "(let u (weight 1) (f32 48 1 3 3)) (let w (weight 2) (f32 16 48 16 14)) (let r (relu x))"
-    "(let s (broadcast :shape 1 32 16 14 t)) (let m (ewmul r s)) (let d (conv :pad 1 1 1 1 m v)) (let e (relu d))"
-    "(let f (conv :pad 1 1 1 1 :group 48 e u)) (let g (relu f)) (let p (conv g w)) (output p))",
-    "(graph (let x (input 0) (f32 1 64 15 14)) (let v (weight 0) (f32 33 64 1 1)) (let w (weight 1) (f32 16 33 15 14))"
-    "(let r (relu x)) (let d (conv r v)) (let s (relu d)) (let p (conv s w)) (output p))",
-    "(graph (let x (input 0) (f32 1 16 40 40)) (let u (weight 0) (f32 96 16 1 1)) (let v (weight 1) (f32 96 1 3 3))"
-    "(let e (conv x u)) (let f (relu e)) (let d (conv :pad 1 1 1 1 :group 96 f v)) (let g (relu d))"
-    "(let m (reducemean :axes 2 3 :keepdims 1 g)) (output g m))",
+    "x = f32 1 48 15 14; t = f32 1 48 1 1; v = weight f32 24 48 1 1; w = weight f32 16 24 15 14; r = relu x; "
+    "s = broadcast :shape 1 48 15 14 t; m = ewmul r s; d = conv m v; e = relu d; p = conv e w",
+    "x = f32 2 21 14 15; t = f32 2 21 1 1; v = weight f32 40 21 1 1; w = weight f32 16 40 14 15; y = f32 2 40 14 15; z "
+    "= relu y; r = relu x; s = broadcast :shape 2 21 14 15 t; m = ewmul s r; d = conv m v; e = ewadd d z; p = conv e w",
+    "x = f32 1 32 16 14; t = f32 1 32 1 1; v = weight f32 48 32 3 3; u = weight f32 48 1 3 3; "
+    "w = weight f32 16 48 16 14; r = relu x; s = broadcast :shape 1 32 16 14 t; m = ewmul r s; "
+    "d = conv :pad 1 1 1 1 m v; e = relu d; f = conv :pad 1 1 1 1 :group 48 e u; g = relu f; p = conv g w",
+    "x = f32 1 64 15 14; v = weight f32 33 64 1 1; w = weight f32 16 33 15 14; r = relu x; d = conv r v; s = relu d; "
+    "p = conv s w",
+    "x = f32 1 16 40 40; u = weight f32 96 16 1 1; v = weight f32 96 1 3 3; e = conv x u; f = relu e; "
+    "d = conv :pad 1 1 1 1 :group 96 f v; g = relu d; m = reducemean :axes 2 3 :keepdims 1 g; output g m",
 };
 // Of heads that are views, with a mask and a scale; one that all products share; rows, columns and depths that fill no
 // vectors and no blocks; something behind; NaN and infinities come with the values.
-#define OPERANDS(q, k, v)                                                                                              \
-    "(graph (let q (input 0) (f32 " q ")) (let k (input 1) (f32 " k ")) (let v (input 2) (f32 " v "))"
-#define SCORES_BY_ROWS "(let s (matmul q k)) (let p (softmax 2 s)) (let z (matmul p v)) (output z))"
+#define OPERANDS(q, k, v) "q = f32 " q "; k = f32 " k "; v = f32 " v "; "
+#define SCORES_BY_ROWS "s = matmul q k; p = softmax 2 s; z = matmul p v"
 static const char *const attentions[] = {
     OPERANDS("3 40 16", "3 16 33", "3 33 32") SCORES_BY_ROWS,
-    OPERANDS("2 29 32", "2 70 32",
-             "2 70 17") "(let t (transpose :perm 0 2 1 k)) (let s (matmul q t)) (let p (softmax 2 s))"
-                        "(let y (matmul :act relu p v)) (let z (sigmoid y)) (output z))",
-    "(graph (let x (input 0) (f32 1 57 96)) (let m (input 1) (f32 1 1 1 57)) (let w (weight 0) (f32))"
-    "(let r (reshape :shape 1 57 3 32 x)) (let q (transpose :perm 0 2 1 3 r)) (let k (transpose :perm 0 2 3 1 r))"
-    "(let s (matmul q k)) (let c (broadcast :shape 1 3 57 57 w)) (let d (ewmul s c))"
-    "(let b (broadcast :shape 1 3 57 57 m)) (let e (ewadd d b)) (let p (softmax 3 e)) (let o (matmul p q))"
-    "(let t (transpose :perm 0 2 1 3 o)) (let z (reshape :shape 1 57 96 t)) (output z))",
-    OPERANDS("8 100", "100 1000",
-             "1000 64") "(let s (matmul q k)) (let p (softmax 1 s)) (let z (matmul p v)) (output z))",
-    "(graph (let q (input 0) (f32 2 2 30 20)) (let k (input 1) (f32 2 2 20 30)) (let v (input 2) (f32 2 2 30 24))"
-    "(let b (input 3) (f32 2 2 30 30)) (let s (matmul q k)) (let a (ewadd s b)) (let p (softmax 3 a))"
-    "(let y (matmul p v)) (let z (ewadd y v)) (output z))",
+    OPERANDS("2 29 32", "2 70 32", "2 70 17") "t = transpose :perm 0 2 1 k; s = matmul q t; p = softmax 2 s; y = "
+                                              "matmul :act relu p v; z = sigmoid y",
+    "x = f32 1 57 96; m = f32 1 1 1 57; w = weight f32; r = reshape :shape 1 57 3 32 x; q = transpose :perm 0 2 1 3 r; "
+    "k = transpose :perm 0 2 3 1 r; s = matmul q k; c = broadcast :shape 1 3 57 57 w; d = ewmul s c; "
+    "b = broadcast :shape 1 3 57 57 m; e = ewadd d b; p = softmax 3 e; o = matmul p q; t = transpose :perm 0 2 1 3 o; "
+    "z = reshape :shape 1 57 96 t",
+    OPERANDS("8 100", "100 1000", "1000 64") "s = matmul q k; p = softmax 1 s; z = matmul p v",
+    "q = f32 2 2 30 20; k = f32 2 2 20 30; v = f32 2 2 30 24; b = f32 2 2 30 30; s = matmul q k; a = ewadd s b; "
+    "p = softmax 3 a; y = matmul p v; z = ewadd y v",
     // Entries and rows that are masked by -inf; one channel, few rows; matrices that products share; whole vectors.
-    "(graph (let q (input 0) (f32 2 57 20)) (let k (input 1) (f32 2 20 48)) (let v (input 2) (f32 2 48 32))"
-    "(let h (input 3) (f32 2 57 48)) (let r (input 4) (f32 2 57 1)) (let i (broadcast :shape 2 57 48 r))"
-    "(let j (relu i)) (let l (relu h)) (let m (ewmul l j)) (let n (log m)) (let s (matmul q k)) (let a (ewadd s n))"
-    "(let p (softmax 2 a)) (let z (matmul p v)) (output z))",
+    "q = f32 2 57 20; k = f32 2 20 48; v = f32 2 48 32; h = f32 2 57 48; r = f32 2 57 1; "
+    "i = broadcast :shape 2 57 48 r; j = relu i; l = relu h; m = ewmul l j; n = log m; s = matmul q k; a = ewadd s n; "
+    "p = softmax 2 a; z = matmul p v",
     OPERANDS("2 8 1", "2 1 16", "2 16 16") SCORES_BY_ROWS,
     OPERANDS("2 29 17", "17 31", "2 31 16") SCORES_BY_ROWS,
     OPERANDS("4 56 16", "4 16 16", "16 80") SCORES_BY_ROWS,
 };
 // A tensor that somebody else reads, or that is an output, stays.
 static const char *const no_chains[] = {
-    "(graph (let x (input 0) (f32 1 16 15 14)) (let u (weight 0) (f32 32 16 1 1)) (let v (weight 1) (f32 32 1 3 3))"
-    "(let y (relu x)) (let e (conv y u)) (let d (conv :pad 1 1 1 1 :group 32 e v)) (output d e))",
-    "(graph (let x (input 0) (f32 1 16 15 14)) (let u (weight 0) (f32 32 16 1 1)) (let v (weight 1) (f32 32 1 3 3))"
-    "(let y (relu x)) (let e (conv y u)) (let d (conv :pad 1 1 1 1 :group 32 e v)) (let z (ewadd d e)) (output z))",
-    "(graph (let x (input 0) (f32 1 16 15 14)) (let u (weight 0) (f32 32 16 1 1)) (let v (weight 1) (f32 16 32 1 1))"
-    "(let y (relu x)) (let e (conv y u)) (let d (conv e v)) (output d))",
-    "(graph (let x (input 0) (f32 1 16 9 9)) (let u (weight 0) (f32 32 16 1 1)) (let v (weight 1) (f32 32 1 3 3))"
-    "(let y (relu x)) (let e (conv y u)) (let d (conv :pad 1 1 1 1 :group 32 e v)) (output d))",
+    "x = f32 1 16 15 14; u = weight f32 32 16 1 1; v = weight f32 32 1 3 3; y = relu x; e = conv y u; "
+    "d = conv :pad 1 1 1 1 :group 32 e v; output d e",
+    "x = f32 1 16 15 14; u = weight f32 32 16 1 1; v = weight f32 32 1 3 3; y = relu x; e = conv y u; "
+    "d = conv :pad 1 1 1 1 :group 32 e v; z = ewadd d e",
+    "x = f32 1 16 15 14; u = weight f32 32 16 1 1; v = weight f32 16 32 1 1; y = relu x; e = conv y u; d = conv e v",
+    "x = f32 1 16 9 9; u = weight f32 32 16 1 1; v = weight f32 32 1 3 3; y = relu x; e = conv y u; "
+    "d = conv :pad 1 1 1 1 :group 32 e v",
     // the copy or the product in front is what is added, or multiplied, behind
-    "(graph (let x (input 0) (f32 1 48 15 15)) (let v (weight 0) (f32 48 48 1 1))"
-    "(let c (conv x v)) (let z (ewadd c x)) (output z))",
-    "(graph (let x (input 0) (f32 1 48 15 15)) (let v (weight 0) (f32 48 48 1 1))"
-    "(let c (conv x v)) (let z (ewmul c x)) (output z))",
-    "(graph (let x (input 0) (f32 1 32 15 15)) (let v (weight 0) (f32 32 1 3 3))"
-    "(let c (conv :pad 1 1 1 1 :group 32 x v)) (let z (ewadd c x)) (output z))",
-    "(graph (let x (input 0) (f32 1 32 15 15)) (let s (input 1) (f32 1 32 1 1)) (let v (weight 0) (f32 32 32 1 1))"
-    "(let r (relu x)) (let b (broadcast :shape 1 32 15 15 s)) (let y (ewmul r b)) (let c (conv y v)) "
-    "(let z (ewadd c y)) (output z))",
+    "x = f32 1 48 15 15; v = weight f32 48 48 1 1; c = conv x v; z = ewadd c x",
+    "x = f32 1 48 15 15; v = weight f32 48 48 1 1; c = conv x v; z = ewmul c x",
+    "x = f32 1 32 15 15; v = weight f32 32 1 3 3; c = conv :pad 1 1 1 1 :group 32 x v; z = ewadd c x",
+    "x = f32 1 32 15 15; s = f32 1 32 1 1; v = weight f32 32 32 1 1; r = relu x; b = broadcast :shape 1 32 15 15 s; "
+    "y = ewmul r b; c = conv y v; z = ewadd c y",
 };
 
 static struct backend *open_device(int threads)
@@ -183,6 +159,14 @@ static size_t check_chains(struct backend *b, const char *text, const enum layou
     return given.count;
 }
 
+static size_t check_all_layouts(struct backend *b, const char *text, bool is_short, uint64_t seed)
+{
+    size_t n = check_chains(b, text, NULL, is_short, seed);
+    for (enum layout layout = 0; layout < LAYOUT_COUNT; layout++)
+        n += check_chains(b, text, &layout, is_short, seed);
+    return n;
+}
+
 TEST(chains_agree_with_the_reference)
 {
     size_t n = 0;
@@ -190,11 +174,8 @@ TEST(chains_agree_with_the_reference)
         if (is_left_out((size_t)threads, 2))
             continue;
         DEVICE(b, open_device(threads));
-        for (size_t i = 0; i < COUNT_OF(chains); i++) {
-            for (enum layout layout = 0; layout < LAYOUT_COUNT; layout++)
-                n += check_chains(b, chains[i], &layout, threads == 2, i + 1);
-            n += check_chains(b, chains[i], NULL, threads == 2, i + 1);
-        }
+        for (size_t i = 0; i < COUNT_OF(chains); i++)
+            n += check_all_layouts(b, chains[i], threads == 2, i + 1);
     }
     assert_true(n >= (getenv("TASO_FEW") ? 1 : 3) * COUNT_OF(chains));
 }
@@ -205,13 +186,8 @@ TEST(attention_agrees_with_the_reference)
         if (is_left_out((size_t)threads, 2))
             continue;
         DEVICE(b, open_device(threads));
-        for (size_t i = 0; i < COUNT_OF(attentions); i++) {
-            size_t n = 0;
-            for (enum layout layout = 0; layout < LAYOUT_COUNT; layout++)
-                n += check_chains(b, attentions[i], &layout, false, i + 1);
-            n += check_chains(b, attentions[i], NULL, false, i + 1);
-            assert_true(n > 0);
-        }
+        for (size_t i = 0; i < COUNT_OF(attentions); i++)
+            assert_true(check_all_layouts(b, attentions[i], false, i + 1) > 0);
     }
 }
 
@@ -228,21 +204,8 @@ TEST(what_others_read_is_not_joined)
 static struct chain_definition definition_for(const struct machine *m, bool has_first, bool has_last)
 {
     const int64_t lanes = m->lanes, size = 14;
-    struct tile_definition one = {.lanes = m->lanes,
-                                  .registers = m->registers,
-                                  .images = 1,
-                                  .groups = 1,
-                                  .channels = lanes,
-                                  .results = lanes,
-                                  .height = size,
-                                  .width = size,
-                                  .result_height = size,
-                                  .result_width = size,
-                                  .window.kernel = {1, 1},
-                                  .window.stride = {1, 1},
-                                  .window.dilation = {1, 1},
-                                  .source = {size * size * lanes, lanes, size * lanes, lanes, 1},
-                                  .target = {size * size * lanes, lanes, size * lanes, lanes, 1}};
+    struct tile_definition one = definition_of(m, 1, lanes, lanes, size, size);
+    one.source = one.target = image_of(LAST, lanes, lanes, size, size);
     struct chain_definition d = {.has = {has_first, true, has_last}, .stages = {one, one, one}};
     d.stages[CHAIN_MIDDLE].groups = lanes;
     d.stages[CHAIN_MIDDLE].channels = d.stages[CHAIN_MIDDLE].results = 1;
@@ -337,9 +300,7 @@ TEST(chains_are_made_ready)
 
 TEST(what_several_graphs_need_is_compiled_together)
 {
-    static const char *const models[] = {
-        "(graph (let x (input 0) (f32 64 64)) (let y (sigmoid x)) (output y))",
-        "(graph (let x (input 0) (f32 64 64)) (let y (tanh x)) (let z (relu y)) (output z))"};
+    static const char *const models[] = {"x = f32 64 64; y = sigmoid x", "x = f32 64 64; y = tanh x; z = relu y"};
     struct empty_cache c FREED_BY(close_cache) = open_cache();
     ARENA(arena);
     struct estimate estimate;

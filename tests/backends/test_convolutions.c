@@ -1,16 +1,13 @@
 // Kernels of register tiles and of fewer products (Winograd's and Strassen's) against plain sums in double precision:
 // windows, steps, dilations, groups, borders and layouts of every kind, residues of tiles, epilogues, parts, instruction
 // sets that this processor has, and another one's, addresses at multiples of 4 bytes, and NaN.
-#include "backends/generated/run.h"
 #include "backends/generated/tile_arguments.h"
 #include "backends/generated/tile_text.h"
 #include "backends/generated/winograd.h"
 #include "backends/planning/plan.h"
 #include "tests/backends/elsewhere.h"
 #include "tests/backends/images.h"
-#include "tests/backends/machines.h"
 #include "tests/backends/parts.h"
-#include "tests/support/check.h"
 
 // relu(own relu(sum) + bias + residual) * residual, or parts of it.
 struct parts_of_epilogue {
@@ -188,21 +185,12 @@ static struct values make_values(const struct trial *t, double special, struct r
 static void run_kernel(struct programs *service, const struct trial *t, struct values *v, struct arena *arena)
 {
     TEXT(text);
-    generated_run_fn *run;
     size_t n;
     const int64_t *numbers = list_numbers(t, arena, &n);
     const float *operands[3] = {NULL, v->bias, v->residual};
     const void *given[] = {v->x, v->packed, v->y, operands, numbers};
     print(&text, t);
-    find_run(service, &text, &run);
-    v->y[v->n_y] = 77;
-    struct parts parts = parts_begin(v->y, (size_t)v->n_y);
-    for (int part = 0; part < t->parts; part++) {
-        run(given, v->scratch + (size_t)part * scratch_floats(t), part, t->parts);
-        parts_next(&parts);
-    }
-    parts_end(&parts);
-    assert_true(v->y[v->n_y] == 77);
+    run_in_parts(service, &text, given, v->scratch, scratch_floats(t), t->parts, v->y, v->n_y);
 }
 
 static bool is_near(double found, double wanted, double allowed)
@@ -309,26 +297,18 @@ static bool choose_fewer(struct trial *t, const struct machine *m, int number, s
 {
     const int64_t *window = windows[number % (int)COUNT_OF(windows)];
     bool has_halves = window[0] * window[1] == 1, is_long = window[0] == 7 || window[1] == 7;
-    *t = (struct trial){.from = number & 2 ? LAST : BLOCKS,
-                        .parts = 1 + number / 4 % 3,
-                        .fewer = {.m = is_long || has_halves ? 2
-                                       : window[0] == 2      ? 3 + number / 10 % 2
-                                                             : 2 + 2 * (number & 1),
-                                  .tiles = one_to(random, 40)},
-                        .d = {.lanes = m->lanes,
-                              .registers = m->registers,
-                              .images = one_to(random, 2),
-                              .groups = 1,
-                              .channels = m->lanes * one_to(random, 3) * (1 + has_halves),
-                              .results = m->lanes * one_to(random, 5) * (1 + has_halves),
-                              .height = one_to(random, 13),
-                              .width = one_to(random, 13),
-                              .window = {.kernel = {window[0], window[1]},
-                                         .stride = {1, 1},
-                                         .dilation = {1, 1},
-                                         .pad = {one_to(random, 3) - 1, one_to(random, 3) - 1}},
-                              .epilogue.has_relu = random_below(random, 4) == 0}};
+    *t = (struct trial){.from = number & 2 ? LAST : BLOCKS, .parts = 1 + number / 4 % 3};
     t->to = t->from;
+    t->fewer.m = is_long || has_halves ? 2 : window[0] == 2 ? 3 + number / 10 % 2 : 2 + 2 * (number & 1);
+    t->fewer.tiles = one_to(random, 40);
+    int64_t images = one_to(random, 2), channels = m->lanes * one_to(random, 3) * (1 + has_halves);
+    int64_t results = m->lanes * one_to(random, 5) * (1 + has_halves), height = one_to(random, 13);
+    t->d = definition_of(m, images, channels, results, height, one_to(random, 13));
+    for (int i = 0; i < 2; i++) {
+        t->d.window.kernel[i] = window[i];
+        t->d.window.pad[i] = one_to(random, 3) - 1;
+    }
+    t->d.epilogue.has_relu = random_below(random, 4) == 0;
     t->d.result_height = size_of_results(t->d.height, t->d.window.pad[0], random);
     t->d.result_width = size_of_results(t->d.width, t->d.window.pad[1], random);
     t->has = (struct parts_of_epilogue){random_below(random, 2), random_below(random, 2), random_below(random, 2)};
@@ -432,7 +412,7 @@ static const struct {
              {choose_residues, 8, 8, {0}}};
 
 // The texts of all trials are compiled together.
-static int try_form(size_t form, struct programs *service, const struct machine *m, int k)
+static void try_form(size_t form, struct programs *service, const struct machine *m, int k)
 {
     int n_tried = 0, n = n_trials(forms[form].n_trials);
     for (int i = 0; i < 2 * n; i++) {
@@ -449,17 +429,12 @@ static int try_form(size_t form, struct programs *service, const struct machine 
         n_tried++;
     }
     assert_true(4 * n_tried > n);
-    return n_tried;
 }
 
-static int try_forms(struct programs *service, const struct machine *m, int k)
+TEST_ON_MACHINES(kernels_compute_convolutions)
 {
-    return SUM_ALL(int, size_t, form, COUNT_OF(forms), try_form(form, service, m, k));
-}
-
-TEST(kernels_compute_convolutions)
-{
-    on_machines_here(try_forms);
+    for (size_t form = 0; form < COUNT_OF(forms); form++)
+        try_form(form, service, m, k);
 }
 
 static void add_trial(struct elsewhere *e, const struct trial *t, struct random *random)
@@ -516,26 +491,16 @@ static void sum_equal_terms(struct programs *service, struct trial *t)
         assert_true(fabs(v.y[i] - wanted) <= 5e-6 * wanted);
 }
 
-static int sum_many_terms(struct programs *service, const struct machine *m, int k)
+TEST_ON_MACHINES(long_sums_keep_their_digits)
 {
     for (enum layout_of_image from = LAST; from <= ROWS; from++) {
         if (is_left_out(from, 3))
             continue;
-        struct trial t = {.from = from,
-                          .to = LAST,
-                          .parts = 1,
-                          .s = {.pixels = 3, .vectors = 2, .tiles = 4},
-                          .d = {.lanes = m->lanes,
-                                .registers = m->registers,
-                                .images = 1,
-                                .groups = 1,
-                                .channels = 2048,
-                                .results = 2 * m->lanes,
-                                .height = 2,
-                                .width = 4,
-                                .result_height = 1,
-                                .result_width = 3,
-                                .window = {{2, 2}, {1, 1}, {1, 1}}}};
+        struct trial t = {.from = from, .to = LAST, .parts = 1, .s = {.pixels = 3, .vectors = 2, .tiles = 4}};
+        t.d = definition_of(m, 1, 2048, 2 * m->lanes, 2, 4);
+        t.d.window.kernel[0] = t.d.window.kernel[1] = 2;
+        t.d.result_height = 1;
+        t.d.result_width = 3;
         sum_equal_terms(service, &t);
         t.s.terms = 496;
         t.d.channels *= 4;
@@ -543,18 +508,12 @@ static int sum_many_terms(struct programs *service, const struct machine *m, int
         t.d.width = t.d.result_width;
         sum_equal_terms(service, &t);
     }
-    return 1;
-}
-
-TEST(long_sums_keep_their_digits)
-{
-    on_machines_here(sum_many_terms);
 }
 
 // --- fewer products --------------------------------------------------------------------------------------------------
 
 // A NaN in the source: a result is NaN or as it were without it, and it is NaN where its own window has it.
-static int try_nan(struct programs *service, const struct machine *m, int k)
+TEST_ON_MACHINES(nan_stays_within_its_tiles)
 {
     struct random random = random_seed(9);
     struct trial t = square_trial(m, 4, 16, 16);
@@ -571,12 +530,6 @@ static int try_nan(struct programs *service, const struct machine *m, int k)
         assert_true(!is_own || isnan(v.y[at]));
         assert_true(shares_tile || fabs(v.y[at] - v.wanted[at]) <= v.allowed[at]);
     }
-    return 1;
-}
-
-TEST(nan_stays_within_its_tiles)
-{
-    on_machines_here(try_nan);
 }
 
 // --- schedules -------------------------------------------------------------------------------------------------------

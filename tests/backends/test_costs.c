@@ -1,15 +1,12 @@
 // Costs in their database: what is kept, merged, doubted and tried, verdicts beside them, and times within models.
-#include "backends/backend.h"
 #include "backends/costs/cost_database.h"
 #include "backends/costs/in_model.h"
 #include "backends/costs/layout_policy.h"
 #include "backends/costs/step_cost.h"
 #include "backends/costs/verdicts.h"
-#include "backends/fake/fake.h"
-#include "backends/planning/planner.h"
 #include "core/system/file.h"
 #include "core/text/log.h"
-#include "tests/support/parse_graph.h"
+#include "tests/backends/graph_on_fake.h"
 #include "tests/support/temporary_path.h"
 #include <sys/wait.h>
 
@@ -167,30 +164,11 @@ TEST(doubtful_costs_that_agree_are_sound)
 
 // --- within models ---------------------------------------------------------------------------------------------------
 
-struct fixture {
-    struct arena arena;
-    struct graph g;
-    struct backend *fake;
-    struct plan plan;
-};
-
-// A plan of one step.
-static void set_up(struct fixture *f)
+static void plan_relu(struct fixture *f)
 {
-    struct error error = {0};
-    *f = (struct fixture){0};
-    parse_graph(&f->g, &f->arena, "(graph (let x (input 0) (f32 4 4)) (let y (relu x)) (output y))");
-    f->fake = fake_backend_open(&(struct fake_device){0}, &error);
+    set_up(f, PLAIN, "x = f32 4 4; y = relu x");
     struct plan_request request = backend_plan_request(f->fake, &f->g, NULL, &f->arena);
-    assert_true(plan_make(&f->plan, &request, &error));
-}
-
-static void tear_down(struct fixture *f)
-{
-    plan_free(&f->plan);
-    backend_close(f->fake);
-    graph_free(&f->g);
-    arena_free(&f->arena);
+    OK(plan_make(&f->plan, &request, &error));
 }
 
 static double noted_in_model(struct fixture *f, double seconds)
@@ -207,7 +185,8 @@ static double noted_in_model(struct fixture *f, double seconds)
 // The time that a step takes longer in another load of the models was added by others, and leads to no other search.
 TEST(of_two_times_within_models_the_shorter_stays)
 {
-    FIXTURE(&f);
+    struct fixture f FREED_BY(tear_down);
+    plan_relu(&f);
     assert_true(noted_in_model(&f, 2e-6) == 2e-6);
     assert_true(noted_in_model(&f, 3e-6) == 2e-6);
     assert_true(noted_in_model(&f, 1e-6) == 1e-6);
@@ -217,7 +196,8 @@ TEST(of_two_times_within_models_the_shorter_stays)
 TEST(costs_of_another_run_stay_where_they_agree)
 {
     TEMPORARY_PATH(path);
-    FIXTURE(&f);
+    struct fixture f FREED_BY(tear_down);
+    plan_relu(&f);
     struct step_cost cost;
     struct step_key key FREED_BY(step_key_free) = step_key_of(f.fake, &f.plan, &f.plan.steps.items[0], PRECISION_EXACT);
     struct cost_database *costs = open_costs(path, f.fake->device);

@@ -1,11 +1,9 @@
 // The device "cpu" against the reference, on random values: every kernel and fusion, outputs poisoned before each run.
 #include "backends/costs/cost_database.h"
 #include "backends/costs/graph_cost.h"
-#include "backends/costs/layout_policy.h"
 #include "backends/costs/step_cost.h"
 #include "backends/cpu/cache_conditions.h"
 #include "backends/cpu/fallback.h"
-#include "backends/cpu/kernel.h"
 #include "backends/cpu/loops/functions.h"
 #include "backends/cpu/loops/loops.h"
 #include "backends/cpu/measure.h"
@@ -13,14 +11,13 @@
 #include "backends/cpu/primitive.h"
 #include "backends/cpu/step_tensors.h"
 #include "backends/cpu/ways.h"
-#include "backends/planning/planner.h"
 #include "backends/programs/programs.h"
-#include "core/system/clock.h"
 #include "core/system/interrupt.h"
 #include "tests/backends/check_model.h"
 #include "tests/backends/graphs.h"
 #include "tests/backends/processor.h"
 #include "tests/support/parse_graph.h"
+#include "tests/support/temporary_path.h"
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -75,12 +72,11 @@ static node_id *list_leaders(struct backend *cpu, const struct graph *g, const u
 TEST(what_joins_a_product_does_not_depend_on_layouts)
 {
     static const char *const graphs[] = {
-        "(graph (let x (input 0) (f32 1 8 16)) (let w (weight 0) (f32 16 32)) (let y (input 1) (f32 1 8 32))"
-        " (let m (matmul x w)) (let s (sigmoid m)) (let u (ewmul y s)) (let z (ewmul m u)) (output z))",
-        "(graph (let x (input 0) (f32 1 8 16)) (let w (weight 0) (f32 16 32)) (let y (input 1) (f32 1 8 32))"
-        " (let m (matmul x w)) (let s (sigmoid m)) (let u (ewmul m s)) (let z (ewmul u y)) (output z))",
-        "(graph (let x (input 0) (f32 1 8 16)) (let w (input 1) (f32 16 32)) (let y (input 2) (f32 1 8 32))"
-        " (let m (matmul x w)) (let s (sigmoid m)) (let u (ewmul y s)) (let z (ewmul m u)) (output z))",
+        "x = f32 1 8 16; w = weight f32 16 32; y = f32 1 8 32; m = matmul x w; s = sigmoid m; u = ewmul y s; "
+        "z = ewmul m u",
+        "x = f32 1 8 16; w = weight f32 16 32; y = f32 1 8 32; m = matmul x w; s = sigmoid m; u = ewmul m s; "
+        "z = ewmul u y",
+        "x = f32 1 8 16; w = f32 16 32; y = f32 1 8 32; m = matmul x w; s = sigmoid m; u = ewmul y s; z = ewmul m u",
     };
     CPU(cpu, .threads = 0);
     for (size_t i = 0; i < COUNT_OF(graphs); i++) {
@@ -159,15 +155,13 @@ static void check_known(struct backend *cpu, const struct known_graph *known)
     model_free(m);
 }
 
-#define HALVES(type, x_shape, w_shape, call)                                                                           \
-    "(graph (let x (input 0) (" type " " x_shape ")) (let s (input 1) (" type " " w_shape "))"                         \
-    " (let b (input 2) (" type " " w_shape ")) (let z (" call ")) (output z))"
+#define HALVES(type, x_shape, w_shape, call) "x = " type " " x_shape "; s b = " type " " w_shape "; z = " call
 
 TEST(sums_of_halves_are_no_halves)
 {
     static const struct known_graph graphs[] = {
-        {"(graph (let x (input 0) (f16 2 128256)) (let z (softmax 1 x)) (output z))", same_logits, 1 / 128256.0},
-        {"(graph (let x (input 0) (bf16 2 128256)) (let z (softmax 1 x)) (output z))", same_logits, 1 / 128256.0},
+        {"x = f16 2 128256; z = softmax 1 x", same_logits, 1 / 128256.0},
+        {"x = bf16 2 128256; z = softmax 1 x", same_logits, 1 / 128256.0},
         {HALVES("f16", "3 512", "512", "layernorm 1 x s b"), far_apart, 1},
         {HALVES("bf16", "3 512", "512", "layernorm 1 x s b"), far_apart, 1},
         {HALVES("f16", "3 512", "512", "rmsnorm 1 x s"), far_apart, 1},
@@ -207,20 +201,11 @@ static void take_back(void *context, size_t index, const void *data)
 // Layers relu(x . w), or relu(x . abs w), or x . abs w + the first rows of w.
 enum layers { PACKED, COMPUTED, READ };
 
-static void make_layers(struct graph *g, struct arena *arena, enum layers kind)
-{
-    TEXT(text);
-    text_printf(&text, "(graph (let x0 (input 0) (f32 2 %d))", WIDTH);
-    for (int i = 0; i < N_LAYERS; i++) {
-        text_printf(&text, " (let w%d (weight %d) (f32 %d %d))", i, i, WIDTH, WIDTH);
-        text_printf(&text, " (let a%d (abs w%d)) (let m%d (matmul x%d %c%d))", i, i, i, i, kind == PACKED ? 'w' : 'a',
-                    i);
-        text_printf(&text, " (let r%d (slice :start 0 0 :size 2 %d :step 1 1 w%d))", i, WIDTH, i);
-        text_printf(&text, kind == READ ? " (let x%d (ewadd m%d r%d))" : " (let x%d (relu m%d))", i + 1, i, i);
-    }
-    text_printf(&text, " (output x%d))", N_LAYERS);
-    parse_graph(g, arena, text.chars);
-}
+#define LAYER(factor, result)                                                                                          \
+    "w# = weight f32 256 256; a# = abs w#; m# = matmul x# " factor                                                     \
+    "; r# = slice :start 0 0 :size 2 256 :step 1 1 w#; x@ = " result "; "
+static const char *const layers[] = {
+    [PACKED] = LAYER("w#", "relu m#"), [COMPUTED] = LAYER("a#", "relu m#"), [READ] = LAYER("a#", "ewadd m# r#")};
 
 static float *run_layers(struct backend *cpu, const struct graph *g, const struct tensor_value *weights, float *input,
                          size_t *ret_held, struct arena *arena)
@@ -241,6 +226,7 @@ static float *run_layers(struct backend *cpu, const struct graph *g, const struc
 static size_t check_lending(enum layers kind)
 {
     ARENA(arena);
+    TEXT(text);
     struct graph g FREED_BY(graph_free);
     struct random random = random_seed(1);
     struct lent_weights lent = {.n_held = 0};
@@ -250,7 +236,9 @@ static size_t check_lending(enum layers kind)
     float input[2 * WIDTH];
     size_t held[2];
     CPU(cpu, .threads = 1, .weights = &source);
-    make_layers(&g, &arena, kind);
+    text_add(&text, "x1 = f32 2 256; ");
+    graph_text_add_blocks(&text, layers[kind], N_LAYERS);
+    parse_graph(&g, &arena, text.chars);
     for (int i = 0; i < N_LAYERS; i++) {
         given[i] = (struct tensor_value){type, value_allocate(&arena, &type)};
         listed[i] = (struct tensor_value){type, NULL};
@@ -284,9 +272,8 @@ TEST(measures_steps)
     TEXT(text);
     CPU(cpu, .seconds_per_step = 0.005);
     GRAPH(g, &arena,
-          "(graph (let x (input 0) (f32 1 16 28 28)) (let w (weight 0) (f32 16 16 3 3))"
-          " (let c (conv :pad 1 1 1 1 x w)) (let z (relu c)) (let p (poolmax :kernel 2 2 z))"
-          " (output p))");
+          "x = f32 1 16 28 28; w = weight f32 16 16 3 3; c = conv :pad 1 1 1 1 x w; z = relu c; "
+          "p = poolmax :kernel 2 2 z");
     OK(backend_estimate(cpu, &g, &first, &error));
     OK(backend_estimate(cpu, &g, &again, &error));
     assert_true(first.seconds > 0 && first.seconds == again.seconds);
@@ -301,10 +288,7 @@ static void measure_a_convolution(struct backend *cpu, int channels)
     ARENA(arena);
     TEXT(text);
     struct estimate e;
-    text_printf(
-        &text,
-        "(graph (let x (input 0) (f32 1 %d 9 9)) (let w (weight 0) (f32 8 %d 3 3)) (let z (conv x w)) (output z))",
-        channels, channels);
+    text_printf(&text, "x = f32 1 %d 9 9; w = weight f32 8 %d 3 3; z = conv x w", channels, channels);
     GRAPH(g, &arena, text.chars);
     assert_true(backend_estimate(cpu, &g, &e, &(struct error){0}));
 }
@@ -342,10 +326,7 @@ static void measure_a_sum(struct backend *cpu, int mebibytes)
     ARENA(arena);
     TEXT(text);
     struct estimate e;
-    text_printf(&text,
-                "(graph (let x (input 0) (f32 %d 262144)) (let y (input 1) (f32 %d 262144)) (let z (ewadd x y)) "
-                "(output z))",
-                mebibytes, mebibytes);
+    text_printf(&text, "x y = f32 %d 262144; z = ewadd x y", mebibytes);
     GRAPH(g, &arena, text.chars);
     assert_true(backend_estimate(cpu, &g, &e, &(struct error){0}));
 }
@@ -401,22 +382,16 @@ static const struct {
     const struct cpu_kernel *kernel;
     int64_t of_result, of_operands[2];   // first sizes, of an excerpt for two threads
 } excerpts[] = {
-    {"(graph (let x (input 0) (f32 16 256 32 32)) (let w (weight 0) (f32 256 256 3 3)) (let b (input 1) (f32 16 256 32 "
-     "32))"
-     " (let c (conv :pad 1 1 1 1 x w)) (let z (ewadd c b)) (output z))",
+    {"x = f32 16 256 32 32; w = weight f32 256 256 3 3; b = f32 16 256 32 32; c = conv :pad 1 1 1 1 x w; z = ewadd c b",
      &cpu_kernel_conv,
      2,
      {2, 256}},
-    {"(graph (let x (input 0) (f32 16 256 32 32)) (let w (weight 0) (f32 256 256 1 1)) (let c (conv x w)) (output c))",
+    {"x = f32 16 256 32 32; w = weight f32 256 256 1 1; c = conv x w",
      &cpu_kernel_conv,
      16,
      {16, 256}},   // it does not take long
-    {"(graph (let x (input 0) (f32 8 4096 512)) (let w (weight 0) (f32 512 512)) (let z (matmul x w)) (output z))",
-     &cpu_kernel_linear,
-     2,
-     {8192, 512}},
-    {"(graph (let x (input 0) (f32 9 256 32 32)) (let w (weight 0) (f32 256 256 3 3)) (let c (conv :pad 1 1 1 1 x w))"
-     " (output c))",
+    {"x = f32 8 4096 512; w = weight f32 512 512; z = matmul x w", &cpu_kernel_linear, 2, {8192, 512}},
+    {"x = f32 9 256 32 32; w = weight f32 256 256 3 3; c = conv :pad 1 1 1 1 x w",
      &cpu_kernel_conv,
      3,
      {3, 256}},   // threads share none of them evenly
@@ -465,8 +440,7 @@ TEST(no_run_begins_once_an_end_is_asked_for)
     ARENA(arena);
     struct plan plan FREED_BY(plan_free);
     struct step_cost cost = {0};
-    GRAPH(g, &arena,
-          "(graph (let x (input 0) (f32 2 4 8)) (let y (input 1) (f32 2 8 4)) (let z (matmul x y)) (output z))");
+    GRAPH(g, &arena, "x = f32 2 4 8; y = f32 2 8 4; z = matmul x y");
     struct cpu_kernel slow = cpu_kernel_matmul;
     struct step step = *find_step(cpu, &g, &cpu_kernel_matmul, &arena, &plan);
     struct listed_choice standard = {.text = ""};
@@ -522,21 +496,17 @@ static void expect_no_slow_kernel(struct backend *cpu, const char *text, enum la
     assert_int_equal(n, 1);
 }
 
-#define CONVOLUTION(size, w, code)                                                                                     \
-    "(graph (let x (input 0) (f32 " size ")) (let y (input 1) (f32 1 64 56 56)) (let w (input 2) (f32 " w ")) " code   \
-    " (output z))"
+#define CONVOLUTION(size, w, code) "x = f32 " size "; y = f32 1 64 56 56; w = f32 " w "; " code
 
 TEST(no_kernel_of_convolutions_is_slow)
 {
     CPU(cpu, .threads = 1);
-    expect_no_slow_kernel(
-        cpu, CONVOLUTION("1 32 56 56", "64 32 1 1", "(let c (conv x w)) (let s (ewadd c y)) (let z (relu s))"),
-        LAYOUT_ROWS);
-    expect_no_slow_kernel(cpu, CONVOLUTION("1 32 56 56", "64 32 1 1", "(let c (conv x w)) (let z (sigmoid c))"),
+    expect_no_slow_kernel(cpu, CONVOLUTION("1 32 56 56", "64 32 1 1", "c = conv x w; s = ewadd c y; z = relu s; "),
                           LAYOUT_ROWS);
+    expect_no_slow_kernel(cpu, CONVOLUTION("1 32 56 56", "64 32 1 1", "c = conv x w; z = sigmoid c; "), LAYOUT_ROWS);
     // A window that lies in the pads altogether.
     if (programs_have_compiler(((struct cpu_backend *)cpu)->programs))
-        expect_no_slow_kernel(cpu, CONVOLUTION("1 64 28 28", "192 64 1 3", "(let z (conv :pad 1 1 1 1 x w))"),
+        expect_no_slow_kernel(cpu, CONVOLUTION("1 64 28 28", "192 64 1 3", "z = conv :pad 1 1 1 1 x w; "),
                               LAYOUT_BLOCKS_OF_16);
 }
 
@@ -565,9 +535,7 @@ TEST(weights_are_cold_packed_or_not)
 {
     ARENA(arena);
     CPU(cpu, .threads = 1);
-    GRAPH(g, &arena,
-          "(graph (let x (input 0) (f32 64 128)) (let w (weight 0) (f32 128 128))"
-          " (let y (matmul x w)) (output y))");
+    GRAPH(g, &arena, "x = f32 64 128; w = weight f32 128 128; y = matmul x w");
     size_t packed = cooled_bytes(cpu, &g, LAYOUT_ROWS, (size_t)1 << 30, &arena);
     assert_true(packed >= 128 * 128 * sizeof(float));
     assert_int_equal(cooled_bytes(cpu, &g, LAYOUT_COLUMNS, (size_t)1 << 30, &arena), 128 * 128 * sizeof(float));
@@ -581,9 +549,7 @@ TEST(packed_weights_are_there_once)
     ARENA(of_step);
     ARENA(arena);
     CPU(cpu, .threads = 1);
-    GRAPH(g, &arena,
-          "(graph (let x (input 0) (f32 4 1024)) (let w (weight 0) (f32 1024 1024))"
-          " (let y (matmul x w)) (output y))");
+    GRAPH(g, &arena, "x = f32 4 1024; w = weight f32 1024 1024; y = matmul x w");
     PLAN(plan, cpu, &g, NULL, &arena);
     struct step_request r = {(struct cpu_backend *)cpu, &plan, &plan.steps.items[0], NULL, &of_step, &error};
     cpu_sweep_bytes((struct cpu_backend *)cpu);
@@ -597,10 +563,8 @@ TEST(packed_weights_are_there_once)
 // Steps that are bound by their weights are measured for one speed of memory, that of the database.
 TEST(keeps_the_usual_speed_of_memory)
 {
-    char folder[] = "/tmp/taso-XXXXXX", file[64];
+    TEMPORARY_PATH(file);
     double usual[2];
-    assert_non_null(mkdtemp(folder));
-    snprintf(file, sizeof file, "%s/costs", folder);
     for (int i = 0; i < 2; i++) {
         struct backend_options options = {.threads = 1, .cost_file = file};
         DEVICE(cpu, cpu_backend_open(&options, &(struct error){0}));
@@ -617,8 +581,6 @@ TEST(keeps_the_usual_speed_of_memory)
         }
     }
     assert_true(fabs(usual[0] - usual[1]) <= 1e-4 * usual[0]);
-    assert_int_equal(remove(file), 0);
-    assert_int_equal(remove(folder), 0);
 }
 
 // One result for each of `rows` rows of n entries, or for each of n columns of `rows` entries.

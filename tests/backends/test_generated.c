@@ -1,20 +1,14 @@
 // Forms of correlation against what they are to compute, and functions of generated rows against those of C.
 #include "backends/generated/bilinear.h"
 #include "backends/generated/rows.h"
-#include "backends/generated/run.h"
 #include "tests/backends/elsewhere.h"
-#include "tests/backends/machines.h"
-#include "tests/support/check.h"
-#include <unistd.h>
+#include "tests/backends/parts.h"
 
 // --- forms -----------------------------------------------------------------------------------------------------------
 
 static double entry_of_form(const struct bilinear *f, int i, int k, int l)
 {
-    double sum = 0;
-    for (int j = 0; j < f->n; j++)
-        sum += f->a[i][j] * f->g[j][k] * f->b[j][l];
-    return sum;
+    return SUM_ALL(double, int, j, f->n, f->a[i][j] * f->g[j][k] * f->b[j][l]);
 }
 
 static void expect_correlation(const struct bilinear *f)
@@ -73,10 +67,7 @@ TEST(forms_of_the_table_are_correlations)
 
 static double square_of_row(const double *row)
 {
-    double sum = 0;
-    for (int i = 0; i < BILINEAR_MOST; i++)
-        sum += row[i] * row[i];
-    return sum;
+    return SUM_ALL(double, int, i, BILINEAR_MOST, row[i] * row[i]);
 }
 
 // How much larger errors of rounding become than those of the plain sum, in so many dimensions: of independent data,
@@ -85,9 +76,8 @@ static double amplification(const struct bilinear *form, int dimensions)
 {
     double largest = 0;
     for (int i = 0; i < form->m; i++) {
-        double sum = 0;
-        for (int j = 0; j < form->n; j++)
-            sum += form->a[i][j] * form->a[i][j] * square_of_row(form->g[j]) * square_of_row(form->b[j]);
+        double sum = SUM_ALL(double, int, j, form->n,
+                             form->a[i][j] * form->a[i][j] * square_of_row(form->g[j]) * square_of_row(form->b[j]));
         largest = fmax(largest, sum);
     }
     return pow(largest / form->r, 0.5 * dimensions);
@@ -145,13 +135,11 @@ static void run_one_function(struct programs *service, const struct machine *m, 
     struct one_function f;
     TEXT(text);
     float *addresses[] = {x, z};
-    generated_run_fn *run;
     one_function_init(&f, fn, reduces);
     struct rows_kernel k FREED_BY(rows_kernel_free) = {0};
     assert_true(rows_print(&text, &f.step, m->lanes, &k));
-    find_run(service, &text, &run);
-    for (int part = 0; part < 2; part++)
-        run((const void *[]){addresses, k.numbers.list.items}, NULL, part, 2);
+    const void *given[] = {addresses, k.numbers.list.items};
+    run_in_parts(service, &text, given, NULL, 0, 2, z, reduces ? 2 : 2 * N_SPECIAL);
 }
 
 static double allowed_of(double wanted)
@@ -165,7 +153,6 @@ static void check_function(struct programs *service, const struct machine *m, en
     float x[2 * N_SPECIAL], z[2 * N_SPECIAL + 1];
     memcpy(x, special, sizeof special);
     memcpy(x + N_SPECIAL, special, sizeof special);
-    z[2 * N_SPECIAL] = 77;
     run_one_function(service, m, fn, false, x, z);
     for (int64_t i = 0; i < 2 * N_SPECIAL; i++) {
         double wanted = (double)(float)function(x[i]);
@@ -174,7 +161,6 @@ static void check_function(struct programs *service, const struct machine *m, en
                             : !(fabs(z[i] - wanted) <= allowed_of(wanted)))
             fail_msg("function %d of %g is %.9g, for %.9g", (int)fn, x[i], z[i], wanted);
     }
-    assert_true(z[2 * N_SPECIAL] == 77);
 }
 
 static double sigmoid(double x)
@@ -190,7 +176,7 @@ static double relu(double x)
 // Sums and the largest of rows, of which the first has a NaN and the second has none, at whole vectors and the rest.
 static void check_reductions(struct programs *service, const struct machine *m)
 {
-    float x[2 * N_SPECIAL], z[2];
+    float x[2 * N_SPECIAL], z[3];
     for (int64_t i = 0; i < 2 * N_SPECIAL; i++)
         x[i] = (float)(i % 7) - 20;
     for (int64_t at = 0; at < N_SPECIAL; at++) {
@@ -215,11 +201,10 @@ static const struct {
 // By a constant they are products, but where its reciprocal is no normal number, or whole quotients would not be whole.
 static void check_quotients(struct programs *service, const struct machine *m, float by, bool are_products)
 {
-    float x[2 * N_SPECIAL], z[2 * N_SPECIAL];
+    float x[2 * N_SPECIAL], z[2 * N_SPECIAL + 1];
     struct one_function f;
     TEXT(text);
     float *addresses[] = {x, z};
-    generated_run_fn *run;
     one_function_init(&f, FN_DIV, false);
     struct instruction codes[] = {{.kind = INSTRUCTION_CONSTANT, .constant = (double)by}, f.code};
     codes[1].b = VALUE_OF_INSTRUCTION;
@@ -229,11 +214,11 @@ static void check_quotients(struct programs *service, const struct machine *m, f
     struct rows_kernel k FREED_BY(rows_kernel_free) = {0};
     assert_true(rows_print(&text, &f.step, m->lanes, &k));
     assert_true(!strstr(text.chars, "x0 / t0") == are_products);
-    find_run(service, &text, &run);
+    const void *given[] = {addresses, k.numbers.list.items};
     memcpy(x, special, sizeof special);
     for (int i = 0; i < N_SPECIAL; i++)
         x[N_SPECIAL + i] = (float)(1 + 11 * i) * by;
-    run((const void *[]){addresses, k.numbers.list.items}, NULL, 0, 1);
+    run_in_parts(service, &text, given, NULL, 0, 1, z, 2 * N_SPECIAL);
     for (int64_t i = 0; i < 2 * N_SPECIAL; i++) {
         float wanted = x[i] / by;
         bool is_whole = (double)wanted * (double)by == (double)x[i];
@@ -277,7 +262,7 @@ static void check_quotient_less(struct programs *service, const struct machine *
         assert_true(z[i] == 0);
 }
 
-static int try_functions(struct programs *service, const struct machine *m, int number)
+TEST_ON_MACHINES(rows_compute_functions_of_special_values)
 {
     check_quotient_less(service, m, 6, 7);
     check_quotient_less(service, m, 768, 5);
@@ -289,12 +274,6 @@ static int try_functions(struct programs *service, const struct machine *m, int 
         check_quotients(service, m, (const float[]){0, 1e-40f, 41}[i], false);
         check_quotients(service, m, (const float[]){INFINITY, 3e38f, -94}[i], false);
     }
-    return 1;
-}
-
-TEST(rows_compute_functions_of_special_values)
-{
-    on_machines_here(try_functions);
 }
 
 #define RUN_OF_ROWS                                                                                                    \

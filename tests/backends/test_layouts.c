@@ -1,13 +1,9 @@
 // The best layouts are the best: against all of them, on random graphs under random costs; and the solver alone.
-#include "backends/backend.h"
 #include "backends/costs/graph_cost.h"
 #include "backends/costs/step_cost.h"
 #include "backends/fake/fake.h"
-#include "backends/layouts/choose_layouts.h"
 #include "backends/layouts/layout_tables.h"
 #include "backends/planning/plan_memory.h"
-#include "backends/planning/plan_text.h"
-#include "backends/planning/planner.h"
 #include "core/memory/hash.h"
 #include "core/system/clock.h"
 #include "tests/backends/random_graphs.h"

@@ -1,12 +1,8 @@
 // Primitives that are cut into parts for several threads give what whole ones give, and are cut where that pays: images,
 // channels in blocks, rows where channels stand last, rows and columns of products.
 #include "backends/cpu/loops/parallel.h"
-#include "backends/cpu/onednn/onednn.h"
 #include "backends/cpu/onednn/parts.h"
-#include "core/memory/arena.h"
-#include "core/numbers/random.h"
 #include "tests/support/check.h"
-#include <math.h>
 
 enum { PARTS = 3 };
 enum { NORMALIZATION = LRN, PRODUCT = MATMUL, PRODUCTS = LRN + 1 };   // kinds of primitives, and batches of products

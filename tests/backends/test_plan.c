@@ -1,39 +1,9 @@
 // Plans: what becomes a step, a view or an epilogue, memory without overlaps, keys of steps, and estimates.
-#include "backends/backend.h"
 #include "backends/costs/graph_cost.h"
 #include "backends/costs/layout_policy.h"
-#include "backends/fake/fake.h"
 #include "backends/planning/plan_memory.h"
 #include "backends/planning/plan_text.h"
-#include "backends/planning/planner.h"
-#include "tests/support/parse_graph.h"
-
-struct fixture {
-    struct arena arena;
-    struct graph g;
-    struct backend *fake;
-    struct plan plan;
-};
-
-static void set_up(const struct fake_device *device, struct fixture *f, const char *text)
-{
-    *f = (struct fixture){0};
-    arena_init(&f->arena);
-    parse_graph(&f->g, &f->arena, text);
-    f->fake = fake_backend_open(device, &(struct error){0});
-    assert_non_null(f->fake);
-}
-
-static void tear_down(struct fixture *f)
-{
-    if (f->plan.graph)
-        plan_free(&f->plan);
-    backend_close(f->fake);
-    graph_free(&f->g);
-    arena_free(&f->arena);
-}
-
-#define PLAIN (&(struct fake_device){0})
+#include "tests/backends/graph_on_fake.h"
 
 // The operators of each step, steps separated by bars; "copy" where entries are only moved, ' where done once.
 static void summarize(struct text *out, const struct plan *plan)
@@ -50,47 +20,37 @@ static void summarize(struct text *out, const struct plan *plan)
 }
 
 #define BERT_HEADS                                                                                                     \
-    "(graph (let x (input 0) (f32 8 32)) (let w (weight 0) (f32 32 32)) (let b (weight 1) (f32 32))"                   \
-    " (let m (matmul x w)) (let bb (broadcast :shape 8 32 b)) (let a (ewadd m bb)) (let r (reshape :shape 8 4 8 a))"   \
-    " (let t (transpose :perm 1 0 2 r)) (let u (transpose :perm 1 2 0 r)) (let s (matmul t u))"                        \
-    " (let z (softmax 2 s)) (output z))"
+    "x = f32 8 32; w = weight f32 32 32; b = weight f32 32; m = matmul x w; bb = broadcast :shape 8 32 b; a = ewadd "  \
+    "m bb; r = reshape :shape 8 4 8 a; t = transpose :perm 1 0 2 r; u = transpose :perm 1 2 0 r; s = matmul t u; z = " \
+    "softmax 2 s"
 
 static const struct {
     const char *graph, *steps;
 } plans[] = {
-    {"(graph (let x (input 0) (f32 4 4)) (let y (relu x)) (let z (tanh y)) (let s (ewadd z x)) (output s))",
-     "relu tanh ewadd"},
-    {"(graph (let x (input 0) (f32 4 4)) (let y (relu x)) (let z (tanh y)) (output y z))", "relu tanh"},
+    {"x = f32 4 4; y = relu x; z = tanh y; s = ewadd z x", "relu tanh ewadd"},
+    {"x = f32 4 4; y = relu x; z = tanh y; output y z", "relu tanh"},
     // two chains join; the matrix products keep what follows them alone
-    {"(graph (let x (input 0) (f32 1 8)) (let w (weight 0) (f32 8 8)) (let v (weight 1) (f32 8 8))"
-     " (let a (matmul x w)) (let b (matmul x v)) (let c (relu a)) (let d (sigmoid b)) (let e (sub c d)) (output e))",
+    {"x = f32 1 8; w v = weight f32 8 8; a = matmul x w; b = matmul x v; c = relu a; d = sigmoid b; e = sub c d",
      "matmul relu | matmul sigmoid sub"},
     // all uses of the product lead to one tensor: they are its epilogue
-    {"(graph (let x (input 0) (f32 2 8)) (let w (weight 0) (f32 8 8)) (let a (matmul x w)) (let c (relu a))"
-     " (let d (tanh a)) (let e (ewmul c d)) (output e))",
+    {"x = f32 2 8; w = weight f32 8 8; a = matmul x w; c = relu a; d = tanh a; e = ewmul c d",
      "matmul relu tanh ewmul"},
     // somebody else needs it: no epilogue
-    {"(graph (let x (input 0) (f32 2 8)) (let w (weight 0) (f32 8 8)) (let a (matmul x w)) (let c (relu a))"
-     " (let r (reducesum :axes 1 a)) (output c r))",
+    {"x = f32 2 8; w = weight f32 8 8; a = matmul x w; c = relu a; r = reducesum :axes 1 a; output c r",
      "matmul | relu | reducesum"},
     {BERT_HEADS, "matmul ewadd | matmul | softmax"},
     // views cost nothing, but outputs are dense
-    {"(graph (let x (input 0) (f32 2 6)) (let t (transpose :perm 1 0 x)) (output t))", "copy"},
-    {"(graph (let x (input 0) (f32 2 6)) (let (a b) (split 1 :sizes 2 4 x)) (let r (relu b)) (output a r))",
-     "relu | copy"},
+    {"x = f32 2 6; t = transpose :perm 1 0 x", "copy"},
+    {"x = f32 2 6; a b = split 1 :sizes 2 4 x; r = relu b; output a r", "relu | copy"},
     // weights alone: done once
-    {"(graph (let x (input 0) (f32 2 3)) (let w (weight 0) (f32 3)) (let e (exp w)) (let b (broadcast :shape 2 3 e))"
-     " (let y (ewmul x b)) (output y))",
-     "'exp | ewmul"},
+    {"x = f32 2 3; w = weight f32 3; e = exp w; b = broadcast :shape 2 3 e; y = ewmul x b", "'exp | ewmul"},
     // right before who needs it, wherever the graph has it
-    {"(graph (let x (input 0) (f32 2 8)) (let w (weight 0) (f32 8 8)) (let v (weight 1) (f32 8 8)) (let e (exp w))"
-     " (let s (tanh v)) (let t (sqrt s)) (let a (matmul x e)) (let r (reducesum :axes 1 a))"
-     " (let b (broadcast :shape 2 8 r)) (let m (matmul b t)) (output m))",
+    {"x = f32 2 8; w v = weight f32 8 8; e = exp w; s = tanh v; t = sqrt s; a = matmul x e; r = reducesum :axes 1 a; "
+     "b = broadcast :shape 2 8 r; m = matmul b t",
      "'exp | matmul | reducesum | 'tanh sqrt | matmul"},
-    {"(graph (let x (input 0) (i64 3)) (let y (neg x)) (let z (cast :to f32 y)) (output z))", "neg | cast"},
+    {"x = i64 3; y = neg x; z = cast :to f32 y", "neg | cast"},
     // a group that somebody else reads already does not grow
-    {"(graph (let x (input 0) (f32 2 3)) (let y (exp x)) (let r (reducesum :axes 1 y))"
-     " (let b (broadcast :shape 2 3 r)) (let z (div y b)) (output z))",
+    {"x = f32 2 3; y = exp x; r = reducesum :axes 1 y; b = broadcast :shape 2 3 r; z = div y b",
      "exp | reducesum | div"},
 };
 
@@ -105,58 +65,44 @@ static void check_steps(struct fixture *f, const char *steps)
     assert_string_equal(text.chars, steps);
 }
 
-TEST(plans_steps)
+TEST_OF_EACH(plans_steps, row, plans)
 {
-    for (size_t i = 0; i < COUNT_OF(plans); i++) {
-        FIXTURE(PLAIN, &f, plans[i].graph);
-        check_steps(&f, plans[i].steps);
-    }
+    FIXTURE(&f, PLAIN, row->graph);
+    check_steps(&f, row->steps);
 }
 
 // --- concatenations --------------------------------------------------------------------------------------------------
 
-#define MATRICES(body)                                                                                                 \
-    "(graph (let x (input 0) (f32 4 8)) (let y (input 1) (f32 4 8)) (let w (weight 0) (f32 8 8)) (let v (weight 1) "   \
-    "(f32 8 8))" body ")"
+#define MATRICES(body) "x y = f32 4 8; w v = weight f32 8 8; " body
 
 static const struct {
     const char *graph, *steps;
     int n_copies;   // by the steps of concatenations
 } concatenations[] = {
     // everybody writes its part, through epilogues too, and the output is where they write
-    {MATRICES("(let a (matmul x w)) (let b (relu a)) (let c (matmul x v)) (let z (concat 1 b c)) (output z)"),
-     "matmul relu | matmul", 0},
-    {MATRICES("(let a (exp x)) (let b (softmax 1 y)) (let z (concat 0 a b)) (let t (tanh z)) (output t)"),
-     "exp | softmax | tanh", 0},
-    {MATRICES("(let m (matmul x w)) (let n (matmul y v)) (let s (ewadd m n)) (let a (relu s)) (let b (exp x))"
-              "(let z (concat 1 a b)) (output z)"),
+    {MATRICES("a = matmul x w; b = relu a; c = matmul x v; z = concat 1 b c"), "matmul relu | matmul", 0},
+    {MATRICES("a = exp x; b = softmax 1 y; z = concat 0 a b; t = tanh z"), "exp | softmax | tanh", 0},
+    {MATRICES("m = matmul x w; n = matmul y v; s = ewadd m n; a = relu s; b = exp x; z = concat 1 a b"),
      "matmul | matmul ewadd relu | exp", 0},
     // inputs, weights, outputs, and what is given twice are copied
-    {MATRICES("(let a (exp x)) (let z (concat 1 y a)) (output z)"), "exp | concat", 1},
-    {MATRICES("(let a (exp x)) (let z (concat 0 a w)) (output z)"), "exp | concat", 1},
-    {MATRICES("(let a (exp x)) (let b (tanh y)) (let z (concat 1 a b a)) (output z)"), "exp | tanh | concat", 1},
-    {MATRICES("(let a (exp x)) (let b (tanh y)) (let z (concat 1 a b)) (output z a)"), "exp | tanh | concat", 1},
-    {MATRICES("(let t (transpose :perm 1 0 x)) (let a (exp x)) (let e (exp t)) (let u (transpose :perm 1 0 e))"
-              "(let z (concat 0 u a)) (output z)"),
+    {MATRICES("a = exp x; z = concat 1 y a"), "exp | concat", 1},
+    {MATRICES("a = exp x; z = concat 0 a w"), "exp | concat", 1},
+    {MATRICES("a = exp x; b = tanh y; z = concat 1 a b a"), "exp | tanh | concat", 1},
+    {MATRICES("a = exp x; b = tanh y; z = concat 1 a b; output z a"), "exp | tanh | concat", 1},
+    {MATRICES("t = transpose :perm 1 0 x; a = exp x; e = exp t; u = transpose :perm 1 0 e; z = concat 0 u a"),
      "exp | exp | concat", 1},
     // one of two places
-    {MATRICES("(let a (exp x)) (let b (tanh y)) (let c (concat 1 a b)) (let d (concat 1 b a)) (output c d)"),
-     "exp | tanh | concat", 2},
+    {MATRICES("a = exp x; b = tanh y; c = concat 1 a b; d = concat 1 b a; output c d"), "exp | tanh | concat", 2},
     // within one another, on other axes, and beginnings of others
-    {MATRICES("(let a (exp x)) (let b (tanh y)) (let c (concat 1 a b)) (let d (matmul x w)) (let e (concat 1 d c))"
-              "(output e)"),
-     "exp | tanh | matmul", 0},
-    {MATRICES("(let a (exp x)) (let b (tanh y)) (let c (concat 1 a b)) (let d (concat 1 b b)) (let e (concat 0 d c))"
-              "(output e)"),
+    {MATRICES("a = exp x; b = tanh y; c = concat 1 a b; d = matmul x w; e = concat 1 d c"), "exp | tanh | matmul", 0},
+    {MATRICES("a = exp x; b = tanh y; c = concat 1 a b; d = concat 1 b b; e = concat 0 d c"),
      "exp | tanh | concat | concat", 2},
-    {MATRICES("(let a (exp x)) (let b (tanh y)) (let c (concat 1 a b)) (let d (softmax 1 c)) (let e (concat 1 a b d))"
-              "(output e)"),
-     "exp | tanh | softmax", 0},
+    {MATRICES("a = exp x; b = tanh y; c = concat 1 a b; d = softmax 1 c; e = concat 1 a b d"), "exp | tanh | softmax",
+     0},
     // neighbours are too few to be written one by one
-    {"(graph (let x (input 0) (f32 9 1)) (let a (exp x)) (let b (tanh x)) (let z (concat 1 a b)) (output z))",
-     "exp | tanh | concat", 2},
+    {"x = f32 9 1; a = exp x; b = tanh x; z = concat 1 a b", "exp | tanh | concat", 2},
     // a group of loops writes several parts
-    {MATRICES("(let a (exp x)) (let b (tanh a)) (let z (concat 1 b a)) (output z)"), "exp tanh", 0},
+    {MATRICES("a = exp x; b = tanh a; z = concat 1 b a"), "exp tanh", 0},
 };
 
 static int count_copies(const struct plan *plan)
@@ -169,20 +115,18 @@ static int count_copies(const struct plan *plan)
     return n;
 }
 
-TEST(writes_parts_in_place)
+TEST_OF_EACH(writes_parts_in_place, row, concatenations)
 {
-    for (size_t i = 0; i < COUNT_OF(concatenations); i++) {
-        FIXTURE(&(struct fake_device){.has_parts = true}, &f, concatenations[i].graph);
-        check_steps(&f, concatenations[i].steps);
-        assert_int_equal(count_copies(&f.plan), concatenations[i].n_copies);
-    }
+    FIXTURE(&f, &(struct fake_device){.has_parts = true}, row->graph);
+    check_steps(&f, row->steps);
+    assert_int_equal(count_copies(&f.plan), row->n_copies);
 }
 
 TEST(refuses_opaque_nodes)
 {
     struct estimate estimate;
     struct error error = {0};
-    FIXTURE(PLAIN, &f, "(graph (let x (input 0) (f32 2)) (let (y) (opaque 0 x) (f32 2)) (output y))");
+    FIXTURE(&f, PLAIN, "(graph (let x (input 0) (f32 2)) (let (y) (opaque 0 x) (f32 2)) (output y))");
     assert_false(backend_estimate(f.fake, &f.g, &estimate, &error));
     assert_int_equal(error.code, EXIT_UNSUPPORTED);
 }
@@ -190,9 +134,7 @@ TEST(refuses_opaque_nodes)
 TEST(estimates_are_sums_over_steps)
 {
     struct estimate estimate;
-    FIXTURE(PLAIN, &f,
-            "(graph (let x (input 0) (f32 1000 1000)) (let y (relu x)) (let z (reducesum :axes 0 1 y))"
-            " (output z))");
+    FIXTURE(&f, PLAIN, "x = f32 1000 1000; y = relu x; z = reducesum :axes 0 1 y");
     assert_true(backend_estimate(f.fake, &f.g, &estimate, &(struct error){0}));
     assert_int_equal(estimate.n_steps, 2);
     double bytes = 4e6 * 3 + 4;
@@ -275,13 +217,12 @@ TEST(lays_memory_out_in_the_best_order)
 
 // --- keys ------------------------------------------------------------------------------------------------------------
 
-#define SUMS(body)                                                                                                     \
-    "(graph (let x (input 0) (f32 2 3)) (let y (input 1) (f32 2 3)) (let w (weight 0) (f32 2 3))" body " (output r))"
+#define SUMS(body) "x y = f32 2 3; w = weight f32 2 3; " body
 
 // The key of the only step; gives its number of parts.
 static int key_of(const char *body, struct text *ret_key, struct text *ret_exact)
 {
-    FIXTURE(PLAIN, &f, body);
+    FIXTURE(&f, PLAIN, body);
     struct plan_request request = {&f.g, &f.fake->target, f.fake->codes, NULL, &f.arena};
     assert_true(plan_make(&f.plan, &request, &(struct error){0}));
     assert_int_equal(f.plan.steps.count, 1);
@@ -304,35 +245,32 @@ static void expect_keys(const char *a, const char *b, bool is_equal, int n_parts
 
 TEST(loops_alike_have_one_key)
 {
-    const char *sum = SUMS("(let a (ewadd x y)) (let r (ewadd a w))");
-    const char *mixed = SUMS("(let a (ewmul x y)) (let r (ewadd a w))");
-    expect_keys(sum, SUMS("(let a (ewadd x w)) (let r (ewadd y a))"), true, 1);
-    expect_keys(mixed, SUMS("(let a (ewadd x y)) (let r (ewmul a w))"), true, 1);
+    const char *sum = SUMS("a = ewadd x y; r = ewadd a w; ");
+    const char *mixed = SUMS("a = ewmul x y; r = ewadd a w; ");
+    expect_keys(sum, SUMS("a = ewadd x w; r = ewadd y a; "), true, 1);
+    expect_keys(mixed, SUMS("a = ewadd x y; r = ewmul a w; "), true, 1);
     expect_keys(mixed, sum, false, 1);
-    expect_keys(sum, SUMS("(let a (ewadd x y)) (let r (ewadd a x))"), false, 1);
-    expect_keys(sum, SUMS("(let a (ewadd x w)) (let r (ewadd a w))"), false, 1);
-    expect_keys(SUMS("(let a (relu x)) (let r (ewadd a w))"), SUMS("(let a (ewadd x w)) (let r (relu a))"), true, 1);
+    expect_keys(sum, SUMS("a = ewadd x y; r = ewadd a x; "), false, 1);
+    expect_keys(sum, SUMS("a = ewadd x w; r = ewadd a w; "), false, 1);
+    expect_keys(SUMS("a = relu x; r = ewadd a w; "), SUMS("a = ewadd x w; r = relu a; "), true, 1);
 }
 
-#define FIVE "(let a (ewadd x y)) (let b (ewmul a x)) (let c (ewadd b w)) (let d (ewadd c y)) (let e (ewadd d b))"
+#define FIVE "a = ewadd x y; b = ewmul a x; c = ewadd b w; d = ewadd c y; e = ewadd d b; "
 
 // Long sums are taken to cost the same for each part; short ones and those with costlier functions are not.
 TEST(long_sums_share_a_key)
 {
-    const char *nine = SUMS(FIVE "(let f (ewadd e a)) (let g (ewadd f x)) (let h (ewadd g y)) (let r (ewadd h w))");
-    expect_keys(nine, SUMS(FIVE "(let f (ewmul e a)) (let g (ewmul f x)) (let h (ewadd g y)) (let r (ewadd h w))"),
-                true, 13);
-    expect_keys(nine, SUMS(FIVE "(let f (ewadd e a)) (let g (ewadd f x)) (let r (ewadd g y))"), true, 13);
-    expect_keys(nine, SUMS(FIVE "(let f (ewadd e a)) (let g (ewadd f x)) (let r (exp g))"), false, 13);
-    expect_keys(nine, SUMS(FIVE "(let r (ewadd e w))"), false, 13);
+    const char *nine = SUMS(FIVE "f = ewadd e a; g = ewadd f x; h = ewadd g y; r = ewadd h w; ");
+    expect_keys(nine, SUMS(FIVE "f = ewmul e a; g = ewmul f x; h = ewadd g y; r = ewadd h w; "), true, 13);
+    expect_keys(nine, SUMS(FIVE "f = ewadd e a; g = ewadd f x; r = ewadd g y; "), true, 13);
+    expect_keys(nine, SUMS(FIVE "f = ewadd e a; g = ewadd f x; r = exp g; "), false, 13);
+    expect_keys(nine, SUMS(FIVE "r = ewadd e w; "), false, 13);
 }
 
 // Two for each multiply-add, but one less for each sum.
 TEST(multiply_adds_count_as_two)
 {
-    FIXTURE(PLAIN, &f,
-            "(graph (let x (input 0) (f32 1 6 9 8)) (let w (weight 0) (f32 5 6 3 1)) (let c (conv x w))"
-            "(output c))");
+    FIXTURE(&f, PLAIN, "x = f32 1 6 9 8; w = weight f32 5 6 3 1; c = conv x w");
     struct plan_request request = backend_plan_request(f.fake, &f.g, NULL, &f.arena);
     assert_true(plan_make(&f.plan, &request, &(struct error){0}));
     assert_int_equal(f.plan.steps.count, 1);
@@ -347,7 +285,7 @@ TEST(models_that_no_memory_holds_are_refused)
         " (let y (relu x)) (output y s))",
         "(graph (let x (input 0) (f32 1 1)) (let y (broadcast :shape 16777216 16777216 x)) (output y))"};
     for (size_t i = 0; i < COUNT_OF(graphs); i++) {
-        FIXTURE(PLAIN, &f, graphs[i]);
+        FIXTURE(&f, PLAIN, graphs[i]);
         struct error error = {0};
         assert_false(backend_has_room(f.fake, &f.g, NULL, &error));
         assert_true(error.code == EXIT_UNSUPPORTED && strstr(error.message, " MiB of memory, and "));

@@ -1,5 +1,4 @@
 // In which order a model's steps are prepared, and that it runs in that of its plan all the same.
-#include "backends/backend.h"
 #include "backends/cpu/preparation_order.h"
 #include "backends/planning/plan_memory.h"
 #include "tests/backends/check_model.h"
@@ -38,9 +37,8 @@ TEST(largest_weights_are_packed_first)
     struct weight_source source = {&lender, lend, take_back, NULL};
     struct tensor_value listed[N_WEIGHTS];
     GRAPH(g, &arena,
-          "(graph (let x (input 0) (f32 2 64)) (let w0 (weight 0) (f32 64 512)) (let w1 (weight 1) (f32 512 1024))"
-          " (let w2 (weight 2) (f32 1024 1280)) (let w3 (weight 3) (f32 1280 16))"
-          " (let a (matmul x w0)) (let b (matmul a w1)) (let c (matmul b w2)) (let d (matmul c w3)) (output d))");
+          "x = f32 2 64; w0 = weight f32 64 512; w1 = weight f32 512 1024; w2 = weight f32 1024 1280; "
+          "w3 = weight f32 1280 16; a = matmul x w0; b = matmul a w1; c = matmul b w2; d = matmul c w3");
     CPU(cpu, .threads = 1, .weights = &source);
     for (node_id n = 0; n < g.nodes.count; n++) {
         if (g.nodes.items[n].op != operators[OP_WEIGHT])
@@ -61,10 +59,8 @@ TEST(largest_weights_are_packed_first)
 // --- constants -------------------------------------------------------------------------------------------------------
 
 // Products of one constant that is made of two weights, and of parts of it, with a large weight behind them.
-static const char sharing[] =
-    "(graph (let x (input 0) (f32 2 512)) (let w0 (weight 0) (f32 512 512)) (let w1 (weight 1) (f32 512 512))"
-    " (let w2 (weight 2) (f32 512 8192)) (let s (ewadd w0 w1)) (let t (relu s)) (let a (matmul x s))"
-    " (let b (matmul a t)) (let c (matmul b w0)) (let d (matmul c w2)) (output d) (output a))";
+static const char sharing[] = "x = f32 2 512; w0 w1 = weight f32 512 512; w2 = weight f32 512 8192; s = ewadd w0 w1; t "
+                              "= relu s; a = matmul x s; b = matmul a t; c = matmul b w0; d = matmul c w2; output d a";
 
 static void check_order(const struct plan *plan, const uint32_t *order, struct arena *arena)
 {

@@ -55,13 +55,26 @@ static int remove_place(void **state)
     return 0;
 }
 
-#define TEST_IN_PLACE(function) TEST_BETWEEN(function, make_place, remove_place)
+#define TEST_IN_PLACE(function)                                                                                        \
+    static void function##_in(struct place *p);                                                                        \
+    TEST_BETWEEN(function, make_place, remove_place)                                                                   \
+    {                                                                                                                  \
+        function##_in(*state);                                                                                         \
+    }                                                                                                                  \
+    static void function##_in(struct place *p)
 
 static struct programs *open_at(const struct place *p, const char *compiler)
 {
     return programs_open(&(struct programs_options){
         .instruction_set = INSTRUCTION_SET, .folder = p->folder, .compiler = compiler, .seconds = LONG_ENOUGH});
 }
+
+static void close_programs(struct programs **s)
+{
+    programs_close(*s);
+}
+
+#define PROGRAMS(name, opened) struct programs *name FREED_BY(close_programs) = opened
 
 static int call(const struct program *program, int x)
 {
@@ -141,30 +154,27 @@ TEST_IN_PLACE(texts_become_functions)
 {
     const char *texts[] = {ADD(1), ADD(2), ADD(1)};
     struct program found[3];
-    struct programs *s = open_at(*state, NULL);
+    PROGRAMS(s, open_at(p, NULL));
     assert_true(find_all(s, texts, 3, found, &(struct error){0}));
     assert_int_equal(call(&found[0], 10), 11);
     assert_int_equal(call(&found[1], 10), 12);
     assert_int_equal(call(&found[2], 10), 11);
     assert_null(program_function(&found[0], "absent"));
-    programs_close(s);
 }
 
 TEST_IN_PLACE(units_are_compiled_once_on_a_machine)
 {
-    struct place *p = *state;
     const char *texts[] = {ADD(3), ADD(4)};
     struct program found[2];
     struct error error = {0};
     char path[256];
     write_counting_compiler(p);
     for (int i = 0; i < 3; i++) {
-        struct programs *s = open_at(p, p->compiler);
+        PROGRAMS(s, open_at(p, p->compiler));
         assert_true(find_all(s, texts, 2, found, &error));
         assert_int_equal(call(&found[1], 1), 5);
         assert_true(find_one(s, texts[0], &found[0], &error));
         assert_int_equal(call(&found[0], 1), 4);
-        programs_close(s);
     }
     assert_int_equal(count_runs(p), cores_available() > 1 ? 2 : 1);   // a unit for each processor
     assert_int_equal(list_kept(p, path, sizeof path), 2);
@@ -178,7 +188,7 @@ TEST_IN_PLACE(units_are_loaded_once)
     struct program found[N];
     int n_units = cores_available() < MOST_UNITS ? cores_available() : MOST_UNITS;
     for (int round = 0; round < 2; round++) {
-        struct programs *s = open_at(*state, NULL);
+        struct programs *s = open_at(p, NULL);
         assert_true(find_all(s, texts, N, found, &(struct error){0}));
         int n_loaded = 0;
         for (int i = 0; i < N; i++) {
@@ -192,12 +202,11 @@ TEST_IN_PLACE(units_are_loaded_once)
 
 TEST_IN_PLACE(what_is_expected_is_compiled_with_what_is_asked_for)
 {
-    struct place *p = *state;
     const char *expected[] = {ADD(20), ADD(21), ADD(22), "int NAMED(run)(int x) { return"};
     struct program found;
     struct error error = {0};
     write_counting_compiler(p);
-    struct programs *s = open_at(p, p->compiler);
+    PROGRAMS(s, open_at(p, p->compiler));
     for (int i = 0; i < 3; i++)
         programs_expect(s, expected[i]);
     assert_int_equal(count_runs(p), 0);
@@ -215,20 +224,17 @@ TEST_IN_PLACE(what_is_expected_is_compiled_with_what_is_asked_for)
     n = count_runs(p);
     assert_true(find_one(s, ADD(25), &found, &error) && call(&found, 1) == 26);
     assert_int_equal(count_runs(p), n);
-    programs_close(s);
 }
 
 TEST_IN_PLACE(another_compiler_or_flag_compiles_again)
 {
-    struct place *p = *state;
     struct program found;
     write_counting_compiler(p);
     struct programs_options o = {.instruction_set = INSTRUCTION_SET, .folder = p->folder, .compiler = p->compiler};
     for (int i = 0; i < 2; i++) {
         o.extra_flag = i ? "-DANOTHER" : NULL;
-        struct programs *s = programs_open(&o);
+        PROGRAMS(s, programs_open(&o));
         assert_true(find_one(s, ADD(5), &found, &(struct error){0}));
-        programs_close(s);
     }
     assert_int_equal(count_runs(p), 2);
 }
@@ -238,7 +244,7 @@ TEST_IN_PLACE(a_wrong_text_does_not_take_others_along)
     const char *texts[] = {ADD(6), "int NAMED(run)(int x) { return", ADD(7)};
     struct program found[3];
     struct error error = {0};
-    struct programs *s = open_at(*state, NULL);
+    PROGRAMS(s, open_at(p, NULL));
     programs_expect(s, texts[0]);
     programs_expect(s, texts[2]);
     assert_false(find_one(s, texts[1], &found[1], &error));
@@ -247,12 +253,10 @@ TEST_IN_PLACE(a_wrong_text_does_not_take_others_along)
     assert_true(find_one(s, texts[0], &found[0], &error) && call(&found[0], 0) == 6);
     assert_false(find_one(s, texts[1], &found[1], &error));
     assert_true(find_one(s, texts[2], &found[2], &error) && call(&found[2], 0) == 7);
-    programs_close(s);
 }
 
 TEST_IN_PLACE(an_object_serves_where_there_is_no_compiler)
 {
-    struct place *p = *state;
     const char *texts[] = {ADD(8), ADD(9)};
     struct program found[2];
     struct error error = {0};
@@ -274,12 +278,11 @@ TEST_IN_PLACE(an_object_serves_where_there_is_no_compiler)
 static void check_not_taken(const char *path, const char *instruction_set, const char *reason)
 {
     struct error error = {0};
-    struct programs *s =
-        programs_open(&(struct programs_options){.instruction_set = instruction_set, .folder = "", .compiler = ""});
+    PROGRAMS(
+        s, programs_open(&(struct programs_options){.instruction_set = instruction_set, .folder = "", .compiler = ""}));
     assert_false(programs_take(s, path, &error));
     assert_non_null(strstr(error.message, reason));
     assert_null(strchr(error.message, '\n'));
-    programs_close(s);
 }
 
 static void change_byte(const char *path, long at)
@@ -295,17 +298,15 @@ static void change_byte(const char *path, long at)
 
 TEST_IN_PLACE(objects_that_do_not_fit_are_refused_in_one_line)
 {
-    struct place *p = *state;
     struct program found;
     struct error error = {0};
     struct stat status;
     char path[96], link[96];
     snprintf(path, sizeof path, "%s/given.so", p->root);
     snprintf(link, sizeof link, "%s/link.so", p->root);
-    struct programs *s = open_at(p, NULL);
+    PROGRAMS(s, open_at(p, NULL));
     assert_false(programs_write(s, path, &error));   // there is none yet
     assert_true(find_one(s, ADD(8), &found, &error) && programs_write(s, path, &error));
-    programs_close(s);
     check_not_taken(path, "x86-64-v9", "another instruction set");
     assert_int_equal(symlink(path, link), 0);
     check_not_taken(link, INSTRUCTION_SET, "you or root alone");
@@ -347,11 +348,10 @@ static void *call_many(void *context)
 
 TEST_IN_PLACE(threads_share_a_service)
 {
-    struct place *p = *state;
     struct caller callers[THREADS];
     pthread_t threads[THREADS];
     write_counting_compiler(p);
-    struct programs *s = open_at(p, p->compiler);
+    PROGRAMS(s, open_at(p, p->compiler));
     for (int i = 0; i < THREADS; i++) {
         callers[i] = (struct caller){s, i, false};
         assert_int_equal(pthread_create(&threads[i], NULL, call_many, &callers[i]), 0);
@@ -360,7 +360,6 @@ TEST_IN_PLACE(threads_share_a_service)
         pthread_join(threads[i], NULL);
         assert_true(callers[i].is_right);
     }
-    programs_close(s);
     assert_int_equal(count_runs(p), 3);
 }
 
@@ -380,7 +379,6 @@ static void check_refusal(struct programs *s, const char *reason)
 
 TEST_IN_PLACE(compilers_that_are_none_are_refused)
 {
-    struct place *p = *state;
     check_refusal(open_at(p, ""), "no compiler");
     check_refusal(open_at(p, "cc"), "no compiler");
     check_refusal(open_at(p, "/nonexistent/cc"), "no compiler");
@@ -404,7 +402,6 @@ static bool is_closed_in_time(int reading)
 // begun by then.
 TEST_IN_PLACE(a_compiler_that_hangs_is_ended_with_its_children)
 {
-    struct place *p = *state;
     char script[300], pipe[96];
     struct programs *s = NULL;
     struct program found;
@@ -433,21 +430,20 @@ TEST_IN_PLACE(a_compiler_that_hangs_is_ended_with_its_children)
 // Others of its unit are compiled, and so is what is asked for later. They get more time where a machine takes long.
 TEST_IN_PLACE(a_text_that_compilers_hang_at_does_not_take_others_along)
 {
-    struct place *p = *state;
     const char *texts[] = {ADD(35), ADD(36), ADD(37) "// for ever\n", ADD(38), ADD(39)};
     struct program found[5], later;
     struct error error = {0};
     bool is_found = false;
     write_compiler(p, "for last; do :; done; grep -q '^// for ever' \"$last\" && sleep 3000; exec /usr/bin/cc \"$@\"");
     for (double seconds = 1; !is_found && seconds < LONG_ENOUGH; seconds *= 4) {
-        struct programs *s = programs_open(&(struct programs_options){
-            .instruction_set = INSTRUCTION_SET, .folder = "", .compiler = p->compiler, .seconds = seconds});
+        PROGRAMS(s,
+                 programs_open(&(struct programs_options){
+                     .instruction_set = INSTRUCTION_SET, .folder = "", .compiler = p->compiler, .seconds = seconds}));
         assert_false(find_all(s, texts, 5, found, &error));
         is_found = find_one(s, ADD(40), &later, &error) && call(&later, 1) == 41;
         for (int i = 0; i < 5; i++)
             is_found = is_found && (i == 2 || (found[i].library && call(&found[i], 1) == 36 + i));
         assert_null(found[2].library);
-        programs_close(s);
     }
     assert_true(is_found);
 }
@@ -455,7 +451,6 @@ TEST_IN_PLACE(a_text_that_compilers_hang_at_does_not_take_others_along)
 // The environment of the host does not reach the compiler: neither PATH nor what tells it to load or run other things.
 TEST_IN_PLACE(the_environment_is_its_own)
 {
-    struct place *p = *state;
     char script[300], path[96], content[600] = "";
     snprintf(path, sizeof path, "%s/environment", p->root);
     snprintf(script, sizeof script, "/usr/bin/env > %s; exec /usr/bin/cc \"$@\"", path);
@@ -466,7 +461,7 @@ TEST_IN_PLACE(the_environment_is_its_own)
     char *old_path = strdup(getenv("PATH"));
     setenv("PATH", p->root, 1);
     struct program found;
-    struct programs *s = open_at(p, p->compiler);
+    PROGRAMS(s, open_at(p, p->compiler));
     bool is_found = find_one(s, ADD(33), &found, &(struct error){0});
     setenv("PATH", old_path, 1);
     free(old_path);
@@ -475,7 +470,6 @@ TEST_IN_PLACE(the_environment_is_its_own)
     unsetenv("GCC_EXEC_PREFIX");
     assert_true(is_found);
     assert_int_equal(call(&found, 1), 34);
-    programs_close(s);
     FILE *f = fopen(path, "r");
     assert_non_null(f);
     content[fread(content, 1, sizeof content - 1, f)] = '\0';
@@ -489,11 +483,10 @@ TEST_IN_PLACE(the_environment_is_its_own)
 // A limit on the size of files stands for a full disk.
 TEST_IN_PLACE(a_full_disk_costs_the_kernels_only)
 {
-    struct place *p = *state;
     struct rlimit before, none;
     struct program found;
     struct error error;
-    struct programs *s = open_at(p, NULL);
+    PROGRAMS(s, open_at(p, NULL));
     getrlimit(RLIMIT_FSIZE, &before);
     none = before;
     none.rlim_cur = 16;
@@ -503,7 +496,6 @@ TEST_IN_PLACE(a_full_disk_costs_the_kernels_only)
     setrlimit(RLIMIT_FSIZE, &before);
     assert_false(is_found);
     assert_true(error.message[0]);
-    programs_close(s);
 }
 
 // --- folders and files that are not to be trusted --------------------------------------------------------------------
@@ -511,16 +503,14 @@ TEST_IN_PLACE(a_full_disk_costs_the_kernels_only)
 static void check_runs_after(struct place *p, int runs)
 {
     struct program found;
-    struct programs *s = open_at(p, p->compiler);
+    PROGRAMS(s, open_at(p, p->compiler));
     assert_true(find_one(s, ADD(40), &found, &(struct error){0}));
     assert_int_equal(call(&found, 1), 41);
-    programs_close(s);
     assert_int_equal(count_runs(p), runs);
 }
 
 TEST_IN_PLACE(changed_files_are_compiled_again)
 {
-    struct place *p = *state;
     char path[256];
     struct stat s;
     write_counting_compiler(p);
@@ -541,7 +531,6 @@ TEST_IN_PLACE(changed_files_are_compiled_again)
 
 TEST_IN_PLACE(links_are_not_followed)
 {
-    struct place *p = *state;
     char path[256], aside[96], other[96];
     write_counting_compiler(p);
     check_runs_after(p, 1);
@@ -559,7 +548,6 @@ TEST_IN_PLACE(links_are_not_followed)
 
 TEST_IN_PLACE(folders_that_others_can_write_are_not_used)
 {
-    struct place *p = *state;
     write_counting_compiler(p);
     check_runs_after(p, 1);
     assert_int_equal(chmod(p->folder, 0750), 0);
@@ -577,7 +565,6 @@ TEST_IN_PLACE(folders_that_others_can_write_are_not_used)
 // Where the compiler is to work others could exchange what it writes.
 TEST_IN_PLACE(temporary_folders_of_others_are_not_used)
 {
-    struct place *p = *state;
     char temporary[96];
     snprintf(temporary, sizeof temporary, "%s/tmp", p->root);
     assert_int_equal(mkdir(temporary, 0777), 0);

@@ -2,17 +2,11 @@
 // instruction set that this processor has, and on another processor's.
 #include "backends/generated/chains/chain.h"
 #include "backends/generated/rows.h"
-#include "backends/generated/run.h"
 #include "backends/generated/tile_arguments.h"
-#include "core/memory/arena.h"
-#include "core/numbers/random.h"
+#include "expressions/f64_functions.h"
 #include "tests/backends/elsewhere.h"
 #include "tests/backends/images.h"
-#include "tests/backends/machines.h"
 #include "tests/backends/parts.h"
-#include "tests/support/check.h"
-#include <math.h>
-#include <string.h>
 
 #define TRIALS 24   // of each kind, for each instruction set
 #define SEED_OF_CHAINS 21
@@ -40,24 +34,6 @@ static const struct instruction code[] = {{INSTRUCTION_APPLY, FN_ADD, 0, 1, 0, 0
                                           {INSTRUCTION_APPLY, FN_RELU, VALUE_OF_INSTRUCTION | 0, 0, 0, 0}};
 static struct loop_access accesses[2] = {{.dtype = DTYPE_F32}, {.dtype = DTYPE_F32}};
 static struct loop_result results[1] = {{VALUE_OF_INSTRUCTION | 1, {.dtype = DTYPE_F32}}};
-
-static struct tile_definition one_pixel(const struct tile_definition *like, int64_t channels, int64_t results_,
-                                        int64_t height, int64_t width)
-{
-    return (struct tile_definition){.lanes = like->lanes,
-                                    .registers = like->registers,
-                                    .images = like->images,
-                                    .groups = 1,
-                                    .channels = channels,
-                                    .results = results_,
-                                    .height = height,
-                                    .width = width,
-                                    .result_height = height,
-                                    .result_width = width,
-                                    .window.kernel = {1, 1},
-                                    .window.stride = {1, 1},
-                                    .window.dilation = {1, 1}};
-}
 
 // A window whose results are as many as another stage reads.
 static void choose_window_before(struct tile_definition *d, int i, struct random *random)
@@ -117,9 +93,10 @@ static void choose_stages(struct chain_trial *t, const struct machine *machine, 
     m->groups = machine->lanes + (int64_t)random_below(random, (uint64_t)most);
     choose_window(m, 0, random);
     choose_window(m, 1, random);
-    s[CHAIN_FIRST] = one_pixel(m, one_to(random, most), m->groups, m->height, m->width);
-    s[CHAIN_LAST] = one_pixel(m, m->groups, machine->lanes + (int64_t)random_below(random, (uint64_t)most),
-                              m->result_height, m->result_width);
+    s[CHAIN_FIRST] = definition_of(machine, m->images, one_to(random, most), m->groups, m->height, m->width);
+    s[CHAIN_LAST] =
+        definition_of(machine, m->images, m->groups, machine->lanes + (int64_t)random_below(random, (uint64_t)most),
+                      m->result_height, m->result_width);
     uint64_t which = random_below(random, 4);
     t->d.has[CHAIN_FIRST] = which != 1;
     t->d.has[CHAIN_MIDDLE] = which != 3;
@@ -212,7 +189,6 @@ static void give_values(struct chain_trial *t, struct random *random)
 static bool chain_trial_init(struct chain_trial *t, const struct machine *machine, struct random *random)
 {
     memset(t, 0, sizeof *t);
-    arena_init(&t->arena);
     choose_stages(t, machine, random);
     choose_images(t, random);
     t->parts = (int)one_to(random, 3);
@@ -222,27 +198,19 @@ static bool chain_trial_init(struct chain_trial *t, const struct machine *machin
 static void check_chain(struct programs *service, struct chain_trial *t, struct random *random)
 {
     TEXT(text);
-    generated_run_fn *run;
     const float *const *addresses[CHAIN_STAGES] = {t->addresses[0], t->addresses[1], t->addresses[2]};
     give_values(t, random);
     compute_wanted(t);
     chain_print(&text, &t->d);
-    find_run(service, &text, &run);
-    t->y[t->n_y] = 77;
-    struct parts parts = parts_begin(t->y, (size_t)t->n_y);
-    for (int part = 0; part < t->parts; part++) {
-        run((const void *[]){t->x, t->packed, t->y, addresses, t->numbers}, t->scratch, part, t->parts);
-        parts_next(&parts);
-    }
-    parts_end(&parts);
+    const void *given[] = {t->x, t->packed, t->y, addresses, t->numbers};
+    run_in_parts(service, &text, given, t->scratch, 0, t->parts, t->y, t->n_y);
     for (int64_t i = 0; i < t->n_y; i++)
         if (!(fabs(t->y[i] - t->wanted[i]) <= ALLOWED * (1 + t->largest)))
             fail_msg("entry %d is %.9g for %.9g, of\n%s", (int)i, t->y[i], t->wanted[i], text.chars);
-    assert_true(t->y[t->n_y] == 77);
 }
 
 // The texts of all trials are compiled together.
-static int try_chains(struct programs *service, const struct machine *m, int k)
+TEST_ON_MACHINES(chains_compute_their_stages)
 {
     int n = n_trials(TRIALS), n_tried = 0;
     for (int i = 0; i < 2 * n; i++) {
@@ -260,12 +228,6 @@ static int try_chains(struct programs *service, const struct machine *m, int k)
         arena_free(&t.arena);
     }
     assert_true(4 * n_tried > n);
-    return n_tried;
-}
-
-TEST(chains_compute_their_stages)
-{
-    on_machines_here(try_chains);
 }
 
 static void add_chain(struct elsewhere *e, struct chain_trial *t, struct random *random)
@@ -377,7 +339,6 @@ static void loop_trial_init(struct loop_trial *t, struct random *random)
 {
     struct loop *l = &t->loop;
     memset(t, 0, sizeof *t);
-    arena_init(&t->arena);
     l->n_reduced = random_below(random, 2);
     l->rank = (int)one_to(random, 3);
     t->step = (struct step){.n_loops = 1, .loops = l, .n_shared = l->n_reduced ? (int)random_below(random, 2) : 0};
@@ -399,34 +360,6 @@ static void loop_trial_init(struct loop_trial *t, struct random *random)
     choose_code(t, random);
 }
 
-static double apply(enum scalar_function fn, double a, double b)
-{
-    switch (fn) {
-    case FN_ADD:
-        return a + b;
-    case FN_SUB:
-        return a - b;
-    case FN_MUL:
-        return a * b;
-    case FN_MAX:
-        return fmax(a, b);
-    case FN_MIN:
-        return fmin(a, b);
-    case FN_NEG:
-        return -a;
-    case FN_RELU:
-        return fmax(0, a);
-    case FN_ABS:
-        return fabs(a);
-    case FN_SIGMOID:
-        return 1 / (1 + exp(-a));
-    case FN_TANH:
-        return tanh(a);
-    default:
-        return erf(a);
-    }
-}
-
 // Values of instructions from one on, at a place.
 static void run_code(const struct loop_trial *t, int from, int end, const int64_t *place, double *values,
                      double *largest)
@@ -446,7 +379,7 @@ static void run_code(const struct loop_trial *t, int from, int end, const int64_
         if (at->kind == INSTRUCTION_CONSTANT)
             values[i] = (double)(float)at->constant;
         else if (at->kind == INSTRUCTION_APPLY)
-            values[i] = apply((enum scalar_function)at->fn, operands[0], operands[1]);
+            values[i] = f64_apply((enum scalar_function)at->fn, operands[0], operands[1], 0);
         else
             values[i] = at->fn == FN_ADD ? values[i] + operands[0] : fmax(values[i], operands[0]);
         *largest = fmax(*largest, fabs(values[i]));
@@ -485,7 +418,6 @@ static double value_at(const struct loop_trial *t, int64_t index, double *ret_la
 static bool check_loop(struct programs *service, const struct machine *m, struct loop_trial *t, int parts)
 {
     TEXT(text);
-    generated_run_fn *run;
     struct rows_kernel k FREED_BY(rows_kernel_free) = {0};
     bool is_taken = rows_print(&text, &t->step, m->lanes, &k);
     float *addresses[MOST_OPERANDS + 1];
@@ -493,15 +425,8 @@ static bool check_loop(struct programs *service, const struct machine *m, struct
         addresses[i] = t->memory[k.accesses.items[i].memory];
     if (is_taken) {
         float *z = t->memory[MOST_OPERANDS];
-        find_run(service, &text, &run);
-        z[t->n_results] = 77;
-        struct parts p = parts_begin(z, (size_t)t->n_results);
-        for (int part = 0; part < parts; part++) {
-            run((const void *[]){addresses, k.numbers.list.items}, NULL, part, parts);
-            parts_next(&p);
-        }
-        parts_end(&p);
-        assert_true(z[t->n_results] == 77);
+        const void *given[] = {addresses, k.numbers.list.items};
+        run_in_parts(service, &text, given, NULL, 0, parts, z, t->n_results);
         for (int64_t i = 0; i < t->n_results; i++) {
             double largest, wanted = value_at(t, i, &largest);
             if (!(fabs(z[i] - wanted) <= ALLOWED * largest))
@@ -511,7 +436,7 @@ static bool check_loop(struct programs *service, const struct machine *m, struct
     return is_taken;
 }
 
-static int try_loops(struct programs *service, const struct machine *m, int k)
+TEST_ON_MACHINES(loops_compute_their_code)
 {
     int n = 2 * n_trials(TRIALS), n_taken = 0;
     for (int i = 0; i < 2 * n; i++) {
@@ -527,10 +452,4 @@ static int try_loops(struct programs *service, const struct machine *m, int k)
         arena_free(&t.arena);
     }
     assert_true(4 * n_taken > n);
-    return n_taken;
-}
-
-TEST(loops_compute_their_code)
-{
-    on_machines_here(try_loops);
 }

@@ -22,22 +22,19 @@ static const struct {
     {-0.0, 0x8000, 0x8000},                    //
 };
 
-TEST(rounds_once_to_nearest_even)
+TEST_OF_EACH(rounds_once_to_nearest_even, row, roundings)
 {
-    for (size_t i = 0; i < COUNT_OF(roundings); i++) {
-        uint16_t f16, bf16;
-        elements_from_reals(DTYPE_F16, &roundings[i].value, 1, &f16);
-        elements_from_reals(DTYPE_BF16, &roundings[i].value, 1, &bf16);
-        assert_int_equal(f16, roundings[i].f16);
-        assert_int_equal(bf16, roundings[i].bf16);
-    }
+    uint16_t f16, bf16;
+    elements_from_reals(DTYPE_F16, &row->value, 1, &f16);
+    elements_from_reals(DTYPE_BF16, &row->value, 1, &bf16);
+    assert_int_equal(f16, row->f16);
+    assert_int_equal(bf16, row->bf16);
 }
 
 TEST(runs_a_graph)
 {
-    static const char text[] =
-        "(graph (let x (input 0) (f32 1 3)) (let w (weight 1) (f32 3 2)) (let i (input 2) (i64 2))"
-        " (let m (matmul x w)) (let y (relu m)) (let z (cast :to f16 y)) (let s (ewadd i i)) (output z s x))";
+    static const char text[] = "x = f32 1 3; w = weight 1 f32 3 2; i = input 2 i64 2; m = matmul x w; y = relu m; "
+                               "z = cast :to f16 y; s = ewadd i i; output z s x";
     float x[] = {1, 2, 3}, w[] = {1, -1, 1, -1, 0.5f, -1};
     int64_t i[] = {INT64_MAX, 21};
     ARENA(a);

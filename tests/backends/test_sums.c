@@ -1,19 +1,11 @@
 // Kernels of sums of products against the interpreter of definitions: phases, guards, borders, quotients longer than
 // phases, steps that are negative, idle sums, factors, parts. Entries are small integers, so that all is exact; what is
 // no sum keeps the signs of zeros, too. Tensors stand row by row, or otherwise.
-#include "backends/generated/run.h"
 #include "backends/generated/sums.h"
-#include "core/memory/arena.h"
-#include "core/numbers/random.h"
-#include "core/text/error.h"
-#include "core/text/text.h"
 #include "expressions/definition_parse.h"
 #include "expressions/evaluation/evaluate.h"
 #include "tests/backends/elsewhere.h"
-#include "tests/backends/machines.h"
-#include "tests/support/check.h"
-#include <math.h>
-#include <string.h>
+#include "tests/backends/parts.h"
 
 static const char *const cases[] = {
     // offset-reduces of a 3x3 convolution and of a transposed one, its guards in both forms
@@ -21,14 +13,12 @@ static const char *const cases[] = {
     "(if 7 - k - m >= 0 then (if 7 - l - n >= 0 then x0[j * 9 + m * 3 + n,(k + m - 1) * 7 + l + n - 1] else 0.0) else "
     "0.0) else 0.0) else 0.0)\n",
     "x0 f32[2,48,2,3]\nz[i,j,k,l] f32[2,3,4,6] = sum(m < 4) sum(n < 4) (if (k - m + 1) mod 2 - 1 >= 0 then 0.0 else "
-    "(if "
-    "0 - ((l - n + 1) mod 2) >= 0 then x0[i,j * 16 + m * 4 + n,(k - m + 1) / 2,(l - n + 1) / 2 or 0] else 0.0))\n",
+    "(if 0 - ((l - n + 1) mod 2) >= 0 then x0[i,j * 16 + m * 4 + n,(k - m + 1) / 2,(l - n + 1) / 2 or 0] else 0.0))\n",
     // im2col: the last axis is a place in an image, in rows of seven
     "x0 f32[1,5,7,7]\nz[i,j] f32[45,49] = x0[0,i / 9,j / 7 + (i / 3) mod 3 - 1,j mod 7 + i mod 3 - 1 or 0]\n",
     // the same of a transposed convolution, for a product with the weights first
     "x0 f32[2,3,8,8]\nz[i,j,k] f32[4,12,128] = x0[k / 64,j / 4,i / 2 + (j / 2) mod 2 + (k / 8) mod 8 - 1,i mod 2 + j "
-    "mod 2 "
-    "+ k mod 8 - 1 or 0]\n",
+    "mod 2 + k mod 8 - 1 or 0]\n",
     // turned around, transposed, and of one axis
     "x0 f32[4,6]\nz[i,j] f32[6,4] = x0[3 - j,5 - i]\n",
     "x0 f32[9]\nz[i] f32[9] = sum(k < 3) (2.0 * x0[9 - i - k or 0])\n",
@@ -116,16 +106,14 @@ static void turn_inputs(struct trial *t, const int64_t **strides)
     }
 }
 
-static void check_run(struct trial *t, generated_run_fn *run, const int64_t *strides, int parts, bool is_sum)
+static void check_run(struct programs *service, const struct text *kernel, struct trial *t, const int64_t *strides,
+                      int parts, bool is_sum)
 {
     int64_t n = type_elements(definition_output(&t->d, 0));
     double *expected = arena_array(&t->arena, double, n);
-    float *found = arena_array(&t->arena, float, n);
+    float *found = arena_array(&t->arena, float, n + 1);
     evaluate_f64(&t->d, t->wide, &expected, &t->arena);
-    for (int64_t i = 0; i < n; i++)
-        found[i] = -1e9f;
-    for (int part = 0; part < parts; part++)
-        run((const void *[]){t->narrow, found}, NULL, part, parts);
+    run_in_parts(service, kernel, (const void *[]){t->narrow, found}, NULL, 0, parts, found, n);
     for (int64_t i = 0; i < n; i++) {
         float z = found[place_of(definition_output(&t->d, 0), strides, i)];
         assert_true((double)z == expected[i] && (is_sum || !signbit(z) == !signbit(expected[i])));
@@ -135,7 +123,6 @@ static void check_run(struct trial *t, generated_run_fn *run, const int64_t *str
 static void check_case(struct programs *programs, const char *text, bool is_turned)
 {
     TEXT(kernel);
-    generated_run_fn *run;
     struct trial t FREED_BY(trial_free);
     trial_init(&t, text);
     const int64_t **strides = arena_array(&t.arena, const int64_t *, t.d.n_inputs + 1);
@@ -144,22 +131,15 @@ static void check_case(struct programs *programs, const char *text, bool is_turn
     strides[t.d.n_inputs] = is_turned ? turned_strides(&t, definition_output(&t.d, 0)) : NULL;
     if (!sums_print(&kernel, &t.d, strides, &t.arena))
         fail_msg("there is no kernel of\n%s", text);
-    find_run(programs, &kernel, &run);
     for (int parts = 1; parts <= 3; parts++)
-        check_run(&t, run, strides[t.d.n_inputs], parts, strstr(text, "sum(") != NULL);
+        check_run(programs, &kernel, &t, strides[t.d.n_inputs], parts, strstr(text, "sum(") != NULL);
 }
 
-static int try_cases(struct programs *service, const struct machine *m, int number)
+TEST_ON_MACHINES(kernels_compute_what_definitions_say)
 {
-    for (size_t k = 0; k < COUNT_OF(cases); k++)
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
         for (int way = 0; way < 2; way++)
-            check_case(service, cases[k], way);
-    return 1;
-}
-
-TEST(kernels_compute_what_definitions_say)
-{
-    on_machines_here(try_cases);
+            check_case(service, cases[i], way);
 }
 
 static void add_case(struct elsewhere *e, struct trial *t)
@@ -189,12 +169,10 @@ TEST(kernels_run_on_aarch64)
     elsewhere_run(&e);
 }
 
-TEST(other_definitions_have_none)
+TEST_OF_EACH(other_definitions_have_none, row, others)
 {
-    for (size_t i = 0; i < COUNT_OF(others); i++) {
-        TEXT(kernel);
-        struct trial t FREED_BY(trial_free);
-        trial_init(&t, others[i]);
-        assert_false(sums_print(&kernel, &t.d, NULL, &t.arena));
-    }
+    TEXT(kernel);
+    struct trial t FREED_BY(trial_free);
+    trial_init(&t, *row);
+    assert_false(sums_print(&kernel, &t.d, NULL, &t.arena));
 }

@@ -1,17 +1,12 @@
 // Every way to run a step of the processor against the reference; which choices a plan's steps get, and their budget.
-#include "backends/backend.h"
 #include "backends/costs/cost_database.h"
 #include "backends/costs/graph_cost.h"
-#include "backends/costs/layout_policy.h"
 #include "backends/costs/plan_choices.h"
 #include "backends/costs/step_cost.h"
-#include "backends/cpu/kernel.h"
 #include "backends/cpu/result_error.h"
 #include "backends/cpu/ways.h"
 #include "backends/cuda/steps.h"
 #include "backends/generated/rows.h"
-#include "backends/planning/plan_text.h"
-#include "backends/planning/planner.h"
 #include "core/memory/hash.h"
 #include "tests/backends/check_model.h"
 #include "tests/backends/graphs.h"
@@ -20,94 +15,79 @@
 #include "tests/support/temporary_path.h"
 
 #define CONV(n, c, h, w, f, pads, after)                                                                               \
-    "(graph (let x (input 0) (f32 " #n " " #c " " #h " " #w ")) (let w (weight 0) (f32 " #f " " #c " 3 3))"            \
-    "(let v (weight 1) (f32 " #f ")) (let c (conv :pad " pads " x w)) " after ")"
+    "x = f32 " #n " " #c " " #h " " #w "; w = weight f32 " #f " " #c " 3 3; v = weight f32 " #f                        \
+    "; c = conv :pad " pads " x w; " after
 #define GROUPED(n, c, h, w, f, groups, each, window, attributes, after)                                                \
-    "(graph (let x (input 0) (f32 " #n " " #c " " #h " " #w ")) (let w (weight 0) (f32 " #f " " #each " " window       \
-    ")) (let c (conv " attributes " :group " #groups " x w)) " after ")"
-#define BIAS(n, h, w, f)                                                                                               \
-    "(let r (reshape :shape " #f " 1 1 v)) (let b (broadcast :shape " #n " " #f " " #h " " #w " r))"
+    "x = f32 " #n " " #c " " #h " " #w "; w = weight f32 " #f " " #each " " window "; c = conv " attributes            \
+    " :group " #groups " x w; " after
+#define BIAS(n, h, w, f) "r = reshape :shape " #f " 1 1 v; b = broadcast :shape " #n " " #f " " #h " " #w " r; "
 
 static const char *const graphs_with_ways[] = {
-    CONV(1, 16, 12, 12, 16, "1 1 1 1", "(output c)"),
-    CONV(1, 16, 7, 7, 32, "1 1 1 1", "(output c)"),
-    CONV(2, 32, 9, 13, 16, "1 1 1 1", "(let z (relu c)) (output z)"),
-    CONV(1, 32, 30, 29, 48, "0 0 0 0", "(output c)"),
-    CONV(3, 64, 6, 5, 64, "1 1 1 1", BIAS(3, 6, 5, 64) "(let a (ewadd c b)) (let z (relu a)) (output z)"),
-    CONV(1, 16, 14, 14, 16, "1 1 1 1",
-         BIAS(1, 14, 14, 16) "(let a (ewadd c b)) (let s (ewadd a x)) (let z (relu s)) (output z)"),
-    CONV(1, 16, 21, 16, 32, "1 1 1 1", "(let s (sigmoid c)) (let z (ewmul c s)) (output z)"),
-    CONV(1, 16, 8, 8, 32, "1 0 1 2", "(let z (clip :min -0.5 :max 0.5 c)) (output z)"),
-    CONV(1, 16, 1, 1, 16, "1 1 1 1", "(output c)"),
+    CONV(1, 16, 12, 12, 16, "1 1 1 1", ""),
+    CONV(1, 16, 7, 7, 32, "1 1 1 1", ""),
+    CONV(2, 32, 9, 13, 16, "1 1 1 1", "z = relu c"),
+    CONV(1, 32, 30, 29, 48, "0 0 0 0", ""),
+    CONV(3, 64, 6, 5, 64, "1 1 1 1", BIAS(3, 6, 5, 64) "a = ewadd c b; z = relu a"),
+    CONV(1, 16, 14, 14, 16, "1 1 1 1", BIAS(1, 14, 14, 16) "a = ewadd c b; s = ewadd a x; z = relu s"),
+    CONV(1, 16, 21, 16, 32, "1 1 1 1", "s = sigmoid c; z = ewmul c s"),
+    CONV(1, 16, 8, 8, 32, "1 0 1 2", "z = clip :min -0.5 :max 0.5 c"),
+    CONV(1, 16, 1, 1, 16, "1 1 1 1", ""),
     // Depthwise, groups of four and eight, few channels, steps, dilations, borders of every kind, and products.
-    GROUPED(2, 32, 13, 15, 32, 32, 1, "3 3", ":pad 1 1 1 1", "(let z (relu c)) (output z)"),
-    GROUPED(1, 24, 9, 33, 24, 24, 1, "5 5", ":pad 2 2 2 2 :stride 2 2", "(output c)"),
-    GROUPED(1, 40, 8, 7, 40, 40, 1, "3 3", ":pad 2 0 1 3 :dilation 2 2", "(output c)"),
-    GROUPED(1, 32, 4, 4, 32, 32, 1, "5 5", ":pad 4 4 4 4 :stride 1 2",
-            "(let s (sigmoid c)) (let z (ewmul c s)) (output z)"),
-    GROUPED(1, 64, 11, 17, 64, 16, 4, "3 3", ":pad 1 1 1 1", "(let z (relu c)) (output z)"),
-    GROUPED(2, 32, 10, 9, 32, 4, 8, "3 3", ":pad 1 1 1 1 :stride 2 2", "(output c)"),
-    GROUPED(1, 64, 9, 9, 64, 2, 32, "3 3", ":pad 1 1 1 1", "(output c)"),
-    GROUPED(1, 64, 6, 6, 128, 4, 16, "1 1", "", "(output c)"),
-    GROUPED(1, 3, 31, 29, 64, 1, 3, "7 7", ":pad 3 3 3 3 :stride 2 2", "(let z (relu c)) (output z)"),
-    GROUPED(2, 3, 12, 40, 24, 1, 3, "3 3", ":pad 0 0 1 1 :stride 2 2", "(output c)"),
-    GROUPED(2, 32, 7, 9, 80, 1, 32, "1 1", "", "(let e (erf c)) (let z (ewmul c e)) (output z)"),
-    GROUPED(2, 32, 7, 9, 24, 1, 32, "1 1", "", "(let z (relu c)) (output z)"),
-    GROUPED(1, 16, 9, 9, 40, 1, 16, "1 1", "", "(let s (sigmoid c)) (let z (ewmul c s)) (output z)"),
-    GROUPED(1, 48, 14, 14, 32, 1, 48, "1 7", ":pad 0 3 0 3", "(output c)"),
-    GROUPED(1, 16, 2, 2, 16, 1, 16, "3 3", ":pad 4 4 4 4 :dilation 3 3", "(output c)"),
-    GROUPED(1, 32, 12, 10, 48, 1, 32, "1 3", ":pad 1 1 1 1", "(let z (relu c)) (output z)"),
-    GROUPED(1, 32, 12, 10, 48, 1, 32, "2 2", ":pad 1 1 1 1", "(let z (relu c)) (output z)"),
-    "(graph (let x (input 0) (f32 1 16 14 14)) (let w (weight 0) (f32 96 16 1 1)) (let g (input 1) (f32 1 96 1 1))"
-    "(let y (input 2) (f32 1 96 14 14)) (let b (broadcast :shape 1 96 14 14 g)) (let c (conv x w)) (let m (ewmul c b))"
-    "(let z (ewadd m y)) (output z))",
-    "(graph (let x (input 0) (f32 3 7 48)) (let w (weight 0) (f32 48 80)) (let v (weight 1) (f32 80))"
-    "(let b (broadcast :shape 3 7 80 v)) (let c (matmul x w)) (let a (ewadd c b)) (let t (tanh a)) (output t))",
-    "(graph (let x (input 0) (f32 4 40)) (let w (weight 0) (f32 40 272)) (let y (input 1) (f32 4 272))"
-    "(let c (matmul x w)) (let z (ewadd c y)) (output z))",
+    GROUPED(2, 32, 13, 15, 32, 32, 1, "3 3", ":pad 1 1 1 1", "z = relu c"),
+    GROUPED(1, 24, 9, 33, 24, 24, 1, "5 5", ":pad 2 2 2 2 :stride 2 2", ""),
+    GROUPED(1, 40, 8, 7, 40, 40, 1, "3 3", ":pad 2 0 1 3 :dilation 2 2", ""),
+    GROUPED(1, 32, 4, 4, 32, 32, 1, "5 5", ":pad 4 4 4 4 :stride 1 2", "s = sigmoid c; z = ewmul c s"),
+    GROUPED(1, 64, 11, 17, 64, 16, 4, "3 3", ":pad 1 1 1 1", "z = relu c"),
+    GROUPED(2, 32, 10, 9, 32, 4, 8, "3 3", ":pad 1 1 1 1 :stride 2 2", ""),
+    GROUPED(1, 64, 9, 9, 64, 2, 32, "3 3", ":pad 1 1 1 1", ""),
+    GROUPED(1, 64, 6, 6, 128, 4, 16, "1 1", "", ""),
+    GROUPED(1, 3, 31, 29, 64, 1, 3, "7 7", ":pad 3 3 3 3 :stride 2 2", "z = relu c"),
+    GROUPED(2, 3, 12, 40, 24, 1, 3, "3 3", ":pad 0 0 1 1 :stride 2 2", ""),
+    GROUPED(2, 32, 7, 9, 80, 1, 32, "1 1", "", "e = erf c; z = ewmul c e"),
+    GROUPED(2, 32, 7, 9, 24, 1, 32, "1 1", "", "z = relu c"),
+    GROUPED(1, 16, 9, 9, 40, 1, 16, "1 1", "", "s = sigmoid c; z = ewmul c s"),
+    GROUPED(1, 48, 14, 14, 32, 1, 48, "1 7", ":pad 0 3 0 3", ""),
+    GROUPED(1, 16, 2, 2, 16, 1, 16, "3 3", ":pad 4 4 4 4 :dilation 3 3", ""),
+    GROUPED(1, 32, 12, 10, 48, 1, 32, "1 3", ":pad 1 1 1 1", "z = relu c"),
+    GROUPED(1, 32, 12, 10, 48, 1, 32, "2 2", ":pad 1 1 1 1", "z = relu c"),
+    "x = f32 1 16 14 14; w = weight f32 96 16 1 1; g = f32 1 96 1 1; y = f32 1 96 14 14; "
+    "b = broadcast :shape 1 96 14 14 g; c = conv x w; m = ewmul c b; z = ewadd m y",
+    "x = f32 3 7 48; w = weight f32 48 80; v = weight f32 80; b = broadcast :shape 3 7 80 v; c = matmul x w; "
+    "a = ewadd c b; t = tanh a",
+    "x = f32 4 40; w = weight f32 40 272; y = f32 4 272; c = matmul x w; z = ewadd c y",
 };
 
 // Windows of one place, and products, of which half the channels are multiplied at once: odd numbers of pixels, rows
 // that are one and that are not, every epilogue that the kernel takes, and one that it does not.
 static const char *const graphs_with_halves[] = {
     GROUPED(1, 128, 7, 7, 128, 1, 128, "1 1", "",
-            "(let v (weight 1) (f32 128))" BIAS(1, 7, 7, 128) "(let a (ewadd c b)) (let z (relu a)) (output z)"),
-    GROUPED(2, 128, 5, 9, 256, 1, 128, "1 1", "", "(let z (relu c)) (output z)"),
-    "(graph (let x (input 0) (f32 1 128 6 8)) (let w (weight 0) (f32 128 128 1 1)) (let y (input 1) (f32 1 128 6 8))"
-    "(let c (conv x w)) (let a (ewadd c y)) (let z (relu a)) (output z))",
-    "(graph (let x (input 0) (f32 1 128 6 9)) (let (s t) (split 3 :sizes 7 2 x)) (let w (weight 0) (f32 128 128 1 1))"
-    "(let c (conv s w)) (output c))",
-    "(graph (let x (input 0) (f32 3 13 128)) (let w (weight 0) (f32 128 160)) (let v (weight 1) (f32 160))"
-    "(let y (input 1) (f32 3 13 160)) (let b (broadcast :shape 3 13 160 v)) (let c (matmul x w)) (let a (ewadd c b))"
-    "(let z (ewadd a y)) (output z))",
-    "(graph (let x (input 0) (f32 61 160)) (let w (weight 0) (f32 160 128)) (let v (weight 1) (f32 128))"
-    "(let b (broadcast :shape 61 128 v)) (let c (matmul x w)) (let a (ewadd c b)) (let s (sigmoid a))"
-    "(let z (ewmul a s)) (output z))",
+            "v = weight f32 128; " BIAS(1, 7, 7, 128) "a = ewadd c b; z = relu a"),
+    GROUPED(2, 128, 5, 9, 256, 1, 128, "1 1", "", "z = relu c"),
+    "x = f32 1 128 6 8; w = weight f32 128 128 1 1; y = f32 1 128 6 8; c = conv x w; a = ewadd c y; z = relu a",
+    "x = f32 1 128 6 9; s t = split 3 :sizes 7 2 x; w = weight f32 128 128 1 1; c = conv s w",
+    "x = f32 3 13 128; w = weight f32 128 160; v = weight f32 160; y = f32 3 13 160; b = broadcast :shape 3 13 160 v; "
+    "c = matmul x w; a = ewadd c b; z = ewadd a y",
+    "x = f32 61 160; w = weight f32 160 128; v = weight f32 128; b = broadcast :shape 61 128 v; c = matmul x w; "
+    "a = ewadd c b; s = sigmoid a; z = ewmul a s",
 };
 
 static const char *const graphs_with_parts[] = {
-    "(graph (let x (input 0) (f32 1 16 9 9)) (let u (weight 0) (f32 32 16 1 1)) (let v (weight 1) (f32 48 16 3 3))"
-    "(let a (conv x u)) (let r (relu a)) (let b (conv :pad 1 1 1 1 x v)) (let s (relu b)) (let c (concat 1 r s))"
-    "(let w (weight 2) (f32 16 80 1 1)) (let d (conv c w)) (output d))",
-    "(graph (let x (input 0) (f32 2 16 9 9)) (let u (weight 0) (f32 32 16 1 1)) (let v (weight 1) (f32 16 32 3 3))"
-    "(let a (conv x u)) (let p (poolmax :kernel 3 3 :stride 1 1 :pad 1 1 1 1 a)) (let b (conv :pad 1 1 1 1 a v))"
-    "(let q (poolavg :kernel 3 3 :stride 1 1 :pad 1 1 1 1 b)) (let c (concat 1 p q a)) (let z (sigmoid c)) (output z))",
-    "(graph (let x (input 0) (f32 1 16 8 8)) (let u (weight 0) (f32 16 16 3 3)) (let t (weight 1) (f32 16))"
-    "(let c1 (conv :pad 1 1 1 1 x u)) (let r (reshape :shape 16 1 1 t)) (let b (broadcast :shape 1 16 8 8 r))"
-    "(let a1 (ewadd c1 b)) (let s1 (ewadd a1 x)) (let z1 (relu s1)) (let y1 (concat 1 x z1))"
-    "(let w (weight 2) (f32 16 32 3 3)) (let c2 (conv :pad 1 1 1 1 y1 w)) (let s2 (ewadd c2 z1)) (let z2 (relu s2))"
-    "(let y2 (concat 1 y1 z2)) (let m (reducemean :axes 2 3 :keepdims 0 y2)) (output m z2))",
-    "(graph (let x (input 0) (f32 1 8 8 8)) (let u (weight 0) (f32 24 8 3 3)) (let v (weight 1) (f32 8 8 1 1))"
-    "(let a (conv :pad 1 1 1 1 x u)) (let b (conv x v)) (let s (silu b)) (let c (concat 1 a s)) (let z (relu c))"
-    "(output z))",
-    "(graph (let x (input 0) (f32 2 32 6 6)) (let u (weight 0) (f32 32 32 3 3)) (let a (conv :pad 1 1 1 1 x u))"
-    "(let b (conv :pad 1 1 1 1 a u)) (let c (concat 2 a b)) (let d (conv :pad 1 1 1 1 c u)) (let e (concat 0 d c))"
-    "(output e))",
-    "(graph (let x (input 0) (f32 1 32 6 6)) (let u (weight 0) (f32 32 8 3 3)) (let a (conv :pad 1 1 1 1 :group 4 x u))"
-    "(let g (relu a)) (let v (weight 1) (f32 32 32 1 1)) (let b (conv x v)) (let c (concat 1 g b))"
-    "(let w (weight 2) (f32 16 64 3 3)) (let d (conv :pad 1 1 1 1 c w)) (let e (conv :pad 1 1 1 1 c w))"
-    "(let f (concat 1 d e)) (let k (concat 1 c f)) (let m (weight 3) (f32 16 96 3 3)) (let l (conv :pad 1 1 1 1 k m)) "
-    "(output l))",
+    "x = f32 1 16 9 9; u = weight f32 32 16 1 1; v = weight f32 48 16 3 3; a = conv x u; r = relu a; "
+    "b = conv :pad 1 1 1 1 x v; s = relu b; c = concat 1 r s; w = weight f32 16 80 1 1; d = conv c w",
+    "x = f32 2 16 9 9; u = weight f32 32 16 1 1; v = weight f32 16 32 3 3; a = conv x u; "
+    "p = poolmax :kernel 3 3 :stride 1 1 :pad 1 1 1 1 a; b = conv :pad 1 1 1 1 a v; "
+    "q = poolavg :kernel 3 3 :stride 1 1 :pad 1 1 1 1 b; c = concat 1 p q a; z = sigmoid c",
+    "x = f32 1 16 8 8; u = weight f32 16 16 3 3; t = weight f32 16; c1 = conv :pad 1 1 1 1 x u; "
+    "r = reshape :shape 16 1 1 t; b = broadcast :shape 1 16 8 8 r; a1 = ewadd c1 b; s1 = ewadd a1 x; z1 = relu s1; "
+    "y1 = concat 1 x z1; w = weight f32 16 32 3 3; c2 = conv :pad 1 1 1 1 y1 w; s2 = ewadd c2 z1; z2 = relu s2; "
+    "y2 = concat 1 y1 z2; m = reducemean :axes 2 3 :keepdims 0 y2; output m z2",
+    "x = f32 1 8 8 8; u = weight f32 24 8 3 3; v = weight f32 8 8 1 1; a = conv :pad 1 1 1 1 x u; b = conv x v; "
+    "s = silu b; c = concat 1 a s; z = relu c",
+    "x = f32 2 32 6 6; u = weight f32 32 32 3 3; a = conv :pad 1 1 1 1 x u; b = conv :pad 1 1 1 1 a u; "
+    "c = concat 2 a b; d = conv :pad 1 1 1 1 c u; e = concat 0 d c",
+    "x = f32 1 32 6 6; u = weight f32 32 8 3 3; a = conv :pad 1 1 1 1 :group 4 x u; g = relu a; v = weight f32 32 32 1 "
+    "1; b = conv x v; c = concat 1 g b; w = weight f32 16 64 3 3; d = conv :pad 1 1 1 1 c w; e = conv :pad 1 1 1 1 c "
+    "w; f = concat 1 d e; k = concat 1 c f; m = weight f32 16 96 3 3; l = conv :pad 1 1 1 1 k m",
 };
 
 static struct backend *open_device(int threads, double budget)
@@ -234,22 +214,16 @@ static bool is_listed(struct backend *b, const char *text, const char *choice)
     LOCAL_LIST(step_choices, all);
     GRAPH(g, &arena, text);
     list_all(b, &g, same_layouts(&g, &arena, LAYOUT_BLOCKS_OF_16), &arena, add_choices, &all);
-    for (size_t i = 0; i < all.count; i++)
-        if (strcmp(all.items[i].choice, choice) == 0)
-            return true;
-    return false;
+    return ANY(size_t, i, all.count, strcmp(all.items[i].choice, choice) == 0);
 }
 
 // Weights are read once for all 16 tiles of an image of 14x14, and for 25 of one of 20x20; 36 are no more than several
 // small blocks.
 TEST(small_images_may_be_one_block)
 {
-    static const char *const models[] = {"(graph (let x (input 0) (f32 1 16 14 14)) (let w (weight 0) (f32 16 16 3 3)) "
-                                         "(let c (conv :pad 1 1 1 1 x w)) (output c))",
-                                         "(graph (let x (input 0) (f32 1 16 20 20)) (let w (weight 0) (f32 16 16 3 3)) "
-                                         "(let c (conv :pad 1 1 1 1 x w)) (output c))",
-                                         "(graph (let x (input 0) (f32 1 16 24 24)) (let w (weight 0) (f32 16 16 3 3)) "
-                                         "(let c (conv :pad 1 1 1 1 x w)) (output c))"};
+    static const char *const models[] = {"x = f32 1 16 14 14; w = weight f32 16 16 3 3; c = conv :pad 1 1 1 1 x w",
+                                         "x = f32 1 16 20 20; w = weight f32 16 16 3 3; c = conv :pad 1 1 1 1 x w",
+                                         "x = f32 1 16 24 24; w = weight f32 16 16 3 3; c = conv :pad 1 1 1 1 x w"};
     DEVICE(b, open_device(1, 1e-5));
     for (size_t i = 0; i < COUNT_OF(models); i++)
         assert_true(is_listed(b, models[i], "generated (winograd m:4 tiles:14)"));
@@ -283,10 +257,8 @@ static size_t count_prepared_by(struct backend *b, const struct graph *g, const 
     }
     check_model_by(b, g, layouts, &given, 1, 1);
     backend_choose_given(b, &plan, &given);
-    size_t n = 0;
-    for (size_t i = 0; i < plan.steps.count; i++)
-        n += cpu_kernel_of(&plan, &plan.steps.items[i]) != (const struct cpu_kernel *)plan.steps.items[i].kernel;
-    return n;
+    return COUNT(size_t, i, plan.steps.count,
+                 cpu_kernel_of(&plan, &plan.steps.items[i]) != (const struct cpu_kernel *)plan.steps.items[i].kernel);
 }
 
 // Files may name any choice for any step: what cannot run so runs in its standard way. Each choice at a third of the graphs.
@@ -323,10 +295,8 @@ TEST(choices_that_cannot_be_had_do_no_harm)
 // The window has forms for tiles of two results and none for four.
 TEST(tiles_without_a_form_do_no_harm)
 {
-    static const char *const models[] = {"(graph (let x (input 0) (f32 1 16 14 14)) (let w (weight 0) (f32 16 16 7 7)) "
-                                         "(let c (conv :pad 3 3 3 3 x w)) (output c))",
-                                         "(graph (let x (input 0) (f32 1 16 14 14)) (let w (weight 0) (f32 16 16 1 7)) "
-                                         "(let c (conv :pad 0 3 0 3 x w)) (output c))"};
+    static const char *const models[] = {"x = f32 1 16 14 14; w = weight f32 16 16 7 7; c = conv :pad 3 3 3 3 x w",
+                                         "x = f32 1 16 14 14; w = weight f32 16 16 1 7; c = conv :pad 0 3 0 3 x w"};
     DEVICE(b, open_device(1, 1e-5));
     for (size_t i = 0; i < COUNT_OF(models); i++) {
         ARENA(arena);
@@ -336,57 +306,49 @@ TEST(tiles_without_a_form_do_no_harm)
     }
 }
 
+// Some way runs a step that begins so by a choice that begins so, and all ways agree.
+static void check_has_ways(struct backend *b, const char *text, enum layout layout, const char *step,
+                           const char *choice, uint64_t seed)
+{
+    ARENA(arena);
+    LOCAL_LIST(step_choices, all);
+    GRAPH(g, &arena, text);
+    list_all(b, &g, same_layouts(&g, &arena, layout), &arena, add_choices, &all);
+    size_t n = COUNT(size_t, i, all.count,
+                     strncmp(all.items[i].step, step, strlen(step)) == 0 &&
+                         strncmp(all.items[i].choice, choice, strlen(choice)) == 0);
+    assert_true(n > 0);
+    assert_true(check_all_ways(b, text, layout, add_choices, seed) >= n);
+}
+
 // Products and convolutions of 1x1 of many channels have tiles, too, though the library is at its best there.
 TEST(products_of_many_channels_have_tiles)
 {
-    static const char *const models[] = {
-        "(graph (let x (input 0) (f32 64 256)) (let w (weight 0) (f32 256 256)) (let y (matmul x w)) (output y))",
-        "(graph (let x (input 0) (f32 1 256 8 8)) (let w (weight 0) (f32 256 256 1 1)) (let y (conv x w)) (output y))"};
     DEVICE(b, open_device(2, 0));
-    for (size_t i = 0; i < COUNT_OF(models); i++) {
-        ARENA(arena);
-        LOCAL_LIST(step_choices, all);
-        size_t n = 0;
-        GRAPH(g, &arena, models[i]);
-        list_all(b, &g, same_layouts(&g, &arena, LAYOUT_CHANNELS_LAST), &arena, add_choices, &all);
-        for (size_t k = 0; k < all.count; k++)
-            n += strncmp(all.items[k].choice, "tile (tile ", strlen("tile (tile ")) == 0;
-        assert_true(n > 0);
-        assert_true(check_all_ways(b, models[i], LAYOUT_CHANNELS_LAST, add_choices, 5 + i) >= n);
-    }
+    check_has_ways(b, "x = f32 64 256; w = weight f32 256 256; y = matmul x w", LAYOUT_CHANNELS_LAST, "", "tile (tile ",
+                   5);
+    check_has_ways(b, "x = f32 1 256 8 8; w = weight f32 256 256 1 1; y = conv x w", LAYOUT_CHANNELS_LAST, "",
+                   "tile (tile ", 6);
 }
 
+#define MEAN(shape, attributes) "x = f32 " shape "; r = relu x; a = poolavg " attributes " r; z = sigmoid a"
+static const struct {
+    enum layout layout;
+    const char *graph;
+} means[] = {
+    {LAYOUT_CHANNELS_LAST, MEAN("2 40 11 9", ":kernel 3 3 :stride 1 1 :pad 1 1 1 1")},
+    {LAYOUT_CHANNELS_LAST, MEAN("1 17 11 9", ":kernel 3 2 :stride 2 1 :pad 1 0 2 1 :padding counted")},
+    {LAYOUT_BLOCKS_OF_16, MEAN("2 32 11 9", ":kernel 3 5 :stride 2 2 :pad 1 2 0 2")},
+    {LAYOUT_BLOCKS_OF_16, MEAN("1 16 7 7", ":kernel 7 7 :stride 1 1 :pad 0 0 0 0 :padding counted")},
+    {LAYOUT_CHANNELS_LAST, "x = f32 1 32 8 8; w = weight f32 32 32 1 1; b = conv x w; "
+                           "a = poolavg :kernel 3 3 :stride 1 1 :pad 1 1 1 1 x; c = concat 1 a b; z = relu c"},
+};
+
 // Images in blocks and with channels last, channels that fill no vectors, windows that lie outside, as a part.
-TEST(means_of_windows_have_tiles)
+TEST_OF_EACH(means_of_windows_have_tiles, row, means)
 {
-#define MEAN(shape, attributes)                                                                                        \
-    "(graph (let x (input 0) (f32 " shape ")) (let r (relu x)) (let a (poolavg " attributes " r)) "                    \
-    "(let z (sigmoid a)) (output z))"
-    static const struct {
-        enum layout layout;
-        const char *graph;
-    } means[] = {
-        {LAYOUT_CHANNELS_LAST, MEAN("2 40 11 9", ":kernel 3 3 :stride 1 1 :pad 1 1 1 1")},
-        {LAYOUT_CHANNELS_LAST, MEAN("1 17 11 9", ":kernel 3 2 :stride 2 1 :pad 1 0 2 1 :padding counted")},
-        {LAYOUT_BLOCKS_OF_16, MEAN("2 32 11 9", ":kernel 3 5 :stride 2 2 :pad 1 2 0 2")},
-        {LAYOUT_BLOCKS_OF_16, MEAN("1 16 7 7", ":kernel 7 7 :stride 1 1 :pad 0 0 0 0 :padding counted")},
-        {LAYOUT_CHANNELS_LAST,
-         "(graph (let x (input 0) (f32 1 32 8 8)) (let w (weight 0) (f32 32 32 1 1)) (let b (conv x w))"
-         "(let a (poolavg :kernel 3 3 :stride 1 1 :pad 1 1 1 1 x)) (let c (concat 1 a b)) (let z (relu c)) (output "
-         "z))"},
-    };
     DEVICE(b, open_device(2, 0));
-    for (size_t i = 0; i < COUNT_OF(means); i++) {
-        ARENA(arena);
-        LOCAL_LIST(step_choices, all);
-        size_t n = 0;
-        GRAPH(g, &arena, means[i].graph);
-        list_all(b, &g, same_layouts(&g, &arena, means[i].layout), &arena, add_choices, &all);
-        for (size_t k = 0; k < all.count; k++)
-            n += strncmp(all.items[k].step, "pool ", strlen("pool ")) == 0;
-        assert_true(n > 0);
-        assert_true(check_all_ways(b, means[i].graph, means[i].layout, add_choices, 5 + i) >= n);
-    }
+    check_has_ways(b, row->graph, row->layout, "pool ", "", 5 + row_in_hand);
 }
 
 // --- results in their place in a concatenation -----------------------------------------------------------------------
@@ -429,29 +391,27 @@ TEST(parts_are_written_in_place)
 
 // Two convolutions that are equal work, one larger and one smaller.
 static const char four_convolutions[] =
-    "(graph (let x (input 0) (f32 1 16 8 8)) (let u (weight 0) (f32 16 16 3 3)) (let v (weight 1) (f32 16 16 3 3))"
-    "(let w (weight 2) (f32 64 16 3 3)) (let t (weight 3) (f32 32 64 3 3)) (let a (conv :pad 1 1 1 1 x u))"
-    "(let b (conv :pad 1 1 1 1 a v)) (let c (conv :pad 1 1 1 1 b w)) (let d (conv :pad 1 1 1 1 c t)) (output d))";
+    "x = f32 1 16 8 8; u v = weight f32 16 16 3 3; w = weight f32 64 16 3 3; t = weight f32 32 64 3 3; "
+    "a = conv :pad 1 1 1 1 x u; b = conv :pad 1 1 1 1 a v; c = conv :pad 1 1 1 1 b w; d = conv :pad 1 1 1 1 c t";
 
-struct four {
+struct fixture {
     struct arena arena;
     struct graph g;
     struct plan plan;
     struct backend *b;
 };
 
-static void plan_four(struct four *f, double budget)
+static void set_up(struct fixture *f, double budget)
 {
-    arena_init(&f->arena);
+    *f = (struct fixture){0};
     parse_graph(&f->g, &f->arena, four_convolutions);
     f->b = open_device(1, budget);
-    f->plan = (struct plan){0};
     struct plan_request request =
         backend_plan_request(f->b, &f->g, same_layouts(&f->g, &f->arena, LAYOUT_BLOCKS_OF_16), &f->arena);
     assert_true(plan_make(&f->plan, &request, &(struct error){0}));
 }
 
-static void free_four(struct four *f)
+static void tear_down(struct fixture *f)
 {
     plan_free(&f->plan);
     backend_close(f->b);
@@ -459,7 +419,7 @@ static void free_four(struct four *f)
     arena_free(&f->arena);
 }
 
-static void say_of(struct four *f, const struct step *step, enum precision precision, double seconds, double error)
+static void say_of(struct fixture *f, const struct step *step, enum precision precision, double seconds, double error)
 {
     static const char *const choices[N_PRECISIONS] = {"", "winograd"};
     struct step_key key FREED_BY(step_key_free) = step_key_of(f->b, &f->plan, step, precision);
@@ -468,13 +428,13 @@ static void say_of(struct four *f, const struct step *step, enum precision preci
     cost_database_add(f->b->costs, key.text.chars, &cost);
 }
 
-static void say(struct four *f, const struct step *step, double exact, double inexact, double error)
+static void say(struct fixture *f, const struct step *step, double exact, double inexact, double error)
 {
     say_of(f, step, PRECISION_EXACT, exact, 0);
     say_of(f, step, PRECISION_INEXACT, inexact, error);
 }
 
-static struct step *convolution(struct four *f, int64_t from, int64_t to)
+static struct step *convolution(struct fixture *f, int64_t from, int64_t to)
 {
     for (size_t i = 0; i < f->plan.steps.count; i++) {
         struct step *s = &f->plan.steps.items[i];
@@ -485,7 +445,14 @@ static struct step *convolution(struct four *f, int64_t from, int64_t to)
     return NULL;
 }
 
-static void expect_chosen(struct four *f, int equal, int large, int small)
+static void say_all(struct fixture *f)
+{
+    say(f, convolution(f, 16, 16), 3e-3, 2e-3, 3e-6);
+    say(f, convolution(f, 16, 64), 6e-3, 3e-3, 5e-6);
+    say(f, convolution(f, 64, 32), 4e-3, 3.5e-3, 1e-6);
+}
+
+static void expect_chosen(struct fixture *f, int equal, int large, int small)
 {
     backend_choose(f->b, &f->plan);
     int n_equal = 0;
@@ -498,7 +465,7 @@ static void expect_chosen(struct four *f, int equal, int large, int small)
     assert_int_equal(plan_inexact_steps(f->b, &f->plan).n_taken, equal + large + small);
 }
 
-static void take_back(struct four *f, const struct step *step)
+static void take_back(struct fixture *f, const struct step *step)
 {
     TEXT(text);
     step_print(&text, &f->plan, step);
@@ -508,34 +475,26 @@ static void take_back(struct four *f, const struct step *step)
 // The faster way is taken that loses no more than a model may.
 TEST(errors_stay_within_what_is_allowed)
 {
-    struct four f;
-    plan_four(&f, 1e-5);
-    say(&f, convolution(&f, 16, 16), 3e-3, 2e-3, 3e-6);
-    say(&f, convolution(&f, 16, 64), 6e-3, 3e-3, 5e-6);
-    say(&f, convolution(&f, 64, 32), 4e-3, 3.5e-3, 1e-6);
+    FIXTURE(&f, 1e-5);
+    say_all(&f);
     expect_chosen(&f, 2, 1, 1);
     f.b->options.error_budget = 4e-6;
     expect_chosen(&f, 2, 0, 1);
     f.b->options.error_budget = 0;
     expect_chosen(&f, 0, 0, 0);
-    free_four(&f);
 }
 
 // Steps of one text are taken back together, and stay so when costs are looked up anew.
 TEST(what_is_taken_back_stays_exact)
 {
-    struct four f;
-    plan_four(&f, 1e-5);
-    say(&f, convolution(&f, 16, 16), 3e-3, 2e-3, 3e-6);
-    say(&f, convolution(&f, 16, 64), 6e-3, 3e-3, 5e-6);
-    say(&f, convolution(&f, 64, 32), 4e-3, 3.5e-3, 1e-6);
+    FIXTURE(&f, 1e-5);
+    say_all(&f);
     take_back(&f, convolution(&f, 16, 16));
     expect_chosen(&f, 0, 1, 1);
     struct inexact_steps sum = plan_inexact_steps(f.b, &f.plan);
     assert_true(sum.n_taken_back == 2 && fabs(sum.gain - (3e-3 + 0.5e-3)) < 1e-9);
     backend_forget_costs(f.b);
     expect_chosen(&f, 0, 1, 1);
-    free_four(&f);
 }
 
 // A doubtful cost of an exact way is not measured again where an inexact one is faster by more than it may be wrong.
@@ -568,22 +527,19 @@ TEST(what_is_beaten_is_not_repaired)
 // A way that is no faster is not taken; nor is what nobody has measured.
 TEST(only_gains_are_taken)
 {
-    struct four f;
-    plan_four(&f, 1e-5);
+    FIXTURE(&f, 1e-5);
     expect_chosen(&f, 0, 0, 0);
     say(&f, convolution(&f, 16, 16), 2e-3, 2e-3, 1e-6);
     say(&f, convolution(&f, 16, 64), 2e-3, 1e-3, 1.1e-5);
     say(&f, convolution(&f, 64, 32), 4e-3, 3e-3, 1e-6);
     expect_chosen(&f, 0, 0, 1);
-    free_four(&f);
 }
 
 // The least of both kinds is what a step may cost, and the sum is that of what was chosen.
 TEST(estimates_are_sums_of_what_is_chosen)
 {
-    struct four f;
+    FIXTURE(&f, 5e-6);
     struct estimate sum = {0};
-    plan_four(&f, 5e-6);
     f.b->options.never_measures = true;
     say(&f, convolution(&f, 16, 16), 3e-3, 2e-3, 6e-6);
     say(&f, convolution(&f, 16, 64), 6e-3, 3e-3, 5e-6);
@@ -599,23 +555,20 @@ TEST(estimates_are_sums_of_what_is_chosen)
         }
     }
     assert_true(fabs(sum.seconds - rest - (2 * 3e-3 + 3e-3 + 4e-3)) < 1e-9);
-    free_four(&f);
 }
 
 // --- generated loops -------------------------------------------------------------------------------------------------
 
-#define ROWS(type, code) "(graph (let x (input 0) " type ") (let y (input 1) " type ") " code ")"
+#define ROWS(shape, code) "x y = f32 " shape "; " code
 static const char *const graphs_of_rows[] = {
-    ROWS("(f32 3 5 77)", "(let z (softmax 2 x)) (output z)"),
-    ROWS("(f32 40 128)", "(let z (softmax 1 x)) (output z)"),
-    ROWS("(f32 7 1)", "(let z (softmax 1 x)) (output z)"),
-    ROWS("(f32 6 130)", "(let a (ewadd x y)) (let s (sigmoid a)) (let z (ewmul a s)) (output z)"),
-    ROWS("(f32 6 130)", "(let a (gelu x)) (let t (tanh y)) (let z (sub a t)) (output z t)"),
-    ROWS("(f32 6 33)", "(let s (reducesum :axes 1 :keepdims 1 x)) (let r (broadcast :shape 6 33 s)) (let e (exp y))"
-                       "(let z (div e r)) (output z)"),
-    ROWS("(f32 2 9 31)",
-         "(let s (reducemax :axes 2 :keepdims 0 x)) (let z (reducemean :axes 2 :keepdims 0 y)) (output s z)"),
-    ROWS("(f32 33 17)", "(let t (transpose :perm 1 0 x)) (let z (exp t)) (output z)"),
+    ROWS("3 5 77", "z = softmax 2 x"),
+    ROWS("40 128", "z = softmax 1 x"),
+    ROWS("7 1", "z = softmax 1 x"),
+    ROWS("6 130", "a = ewadd x y; s = sigmoid a; z = ewmul a s"),
+    ROWS("6 130", "a = gelu x; t = tanh y; z = sub a t; output z t"),
+    ROWS("6 33", "s = reducesum :axes 1 :keepdims 1 x; r = broadcast :shape 6 33 s; e = exp y; z = div e r"),
+    ROWS("2 9 31", "s = reducemax :axes 2 :keepdims 0 x; z = reducemean :axes 2 :keepdims 0 y; output s z"),
+    ROWS("33 17", "t = transpose :perm 1 0 x; z = exp t"),
 };
 
 static bool is_printed(const struct step *step)
@@ -633,10 +586,7 @@ static size_t check_rows(struct backend *b, const char *text)
     const uint8_t *layouts = same_layouts(&g, &arena, LAYOUT_ROWS);
     count_prepared_by(b, &g, layouts, "rows", &arena);
     PLAN(plan, b, &g, layouts, &arena);
-    size_t n = 0;
-    for (size_t i = 0; i < plan.steps.count; i++)
-        n += is_printed(&plan.steps.items[i]);
-    return n;
+    return COUNT(size_t, i, plan.steps.count, is_printed(&plan.steps.items[i]));
 }
 
 TEST(generated_rows_agree_with_the_reference)
@@ -656,10 +606,9 @@ TEST(generated_rows_agree_with_the_reference)
 
 TEST(measured_errors_are_those_of_the_kernel)
 {
-    struct four f;
+    FIXTURE(&f, 1e-5);
     struct error error = {0};
     struct result_error first, second, exact;
-    plan_four(&f, 1e-5);
     struct step_request r = {(struct cpu_backend *)f.b, &f.plan, convolution(&f, 16, 64), NULL, NULL, &error};
     const char *choice = library_has_winograd() ? "winograd" : "generated (winograd m:4 tiles:14)";
     assert_true(cpu_result_error(&r, choice, &first) && cpu_result_error(&r, choice, &second));
@@ -668,15 +617,13 @@ TEST(measured_errors_are_those_of_the_kernel)
     assert_true(first.excess == second.excess && first.of_standard == exact.of_standard);
     assert_true(exact.of_standard > 1e-9 && exact.of_standard < 1e-6);
     assert_true(first.excess < 3e-6 && first.of_choice > first.excess);
-    free_four(&f);
 }
 
 TEST(both_kinds_are_measured_once)
 {
-    struct four f;
+    FIXTURE(&f, 1e-5);
     struct error error = {0};
     struct step_prices p;
-    plan_four(&f, 1e-5);
     const struct step *step = convolution(&f, 16, 64);
     assert_true(step_prices_find(f.b, &f.plan, step, &p, &error));
     assert_true(p.of[PRECISION_EXACT].seconds > 0 && p.of[PRECISION_EXACT].error == 0);
@@ -691,7 +638,6 @@ TEST(both_kinds_are_measured_once)
     backend_forget_costs(f.b);
     assert_true(step_prices_find(f.b, &f.plan, step, &p, &error));
     assert_true(f.b->coster.measured.n_steps == n || !library_has_winograd());
-    free_four(&f);
 }
 
 // Of steps that differ in the epilogue alone the second one is measured by the choice of the first, and errs as it does.
@@ -716,9 +662,8 @@ static bool pretend_to_measure(struct backend *b, const struct plan *plan, const
 
 TEST(near_steps_choose_alike)
 {
-    static const char two[] =
-        "(graph (let x (input 0) (f32 1 16 8 8)) (let u (weight 0) (f32 16 16 3 3)) (let v (weight 1) (f32 16 16 3 3))"
-        "(let a (conv :pad 1 1 1 1 x u)) (let b (conv :pad 1 1 1 1 x v)) (let r (relu b)) (output a r))";
+    static const char two[] = "x = f32 1 16 8 8; u v = weight f32 16 16 3 3; a = conv :pad 1 1 1 1 x u; "
+                              "b = conv :pad 1 1 1 1 x v; r = relu b; output a r";
     ARENA(arena);
     struct step_prices p;
     DEVICE(b, open_device(1, 1e-5));
@@ -787,10 +732,8 @@ static bool note_measured(struct backend *b, const struct plan *plan, const stru
 // So their kernels are compiled together.
 TEST(steps_that_wait_for_a_choice_are_made_ready_together)
 {
-    static const char three[] =
-        "(graph (let x (input 0) (f32 1 16 8 8)) (let u (weight 0) (f32 16 16 3 3)) (let v (weight 1) (f32 16 16 3 3))"
-        "(let w (weight 2) (f32 16 16 3 3)) (let a (conv :pad 1 1 1 1 x u)) (let b (conv :pad 1 1 1 1 x v))"
-        "(let c (conv :pad 1 1 1 1 x w)) (let r (relu b)) (let s (sigmoid c)) (output a r s))";
+    static const char three[] = "x = f32 1 16 8 8; u v w = weight f32 16 16 3 3; a = conv :pad 1 1 1 1 x u; b = conv "
+                                ":pad 1 1 1 1 x v; c = conv :pad 1 1 1 1 x w; r = relu b; s = sigmoid c; output a r s";
     ARENA(arena);
     struct estimate estimate;
     DEVICE(b, open_device(1, 1e-5));

@@ -1,11 +1,9 @@
 // Models of a guest run on threads of whoever calls: those of several sessions at once, each with workers of its own,
 // give what they give one after the other, and ask nobody else.
-#include "backends/backend.h"
 #include "backends/costs/graph_cost.h"
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/kernel.h"
 #include "core/system/clock.h"
-#include "core/system/workers.h"
 #include "tests/backends/check_model.h"
 #include "tests/support/parse_graph.h"
 #include <pthread.h>
@@ -14,11 +12,10 @@
 enum { SESSIONS = 3, WORKERS = 3, RUNS = 6 };
 
 static const char *const graph_text =
-    "(graph (let x (input 0) (f32 1 16 20 20)) (let w (weight 0) (f32 32 16 3 3)) (let v (weight 1) (f32 32 1 3 3))"
-    "(let u (weight 2) (f32 32 40)) (let a (conv :pad 1 1 1 1 x w)) (let b (sigmoid a)) (let c (ewmul a b))"
-    "(let d (conv :pad 1 1 1 1 :group 32 c v)) (let p (poolmax :kernel 2 2 :stride 2 2 d))"
-    "(let t (transpose :perm 0 2 3 1 p)) (let r (reshape :shape 100 32 t)) (let m (matmul r u)) (let s (softmax 1 m))"
-    "(let q (transpose :perm 1 0 s)) (let k (matmul q s)) (let z (exp k)) (output z))";
+    "x = f32 1 16 20 20; w = weight f32 32 16 3 3; v = weight f32 32 1 3 3; u = weight f32 32 40; "
+    "a = conv :pad 1 1 1 1 x w; b = sigmoid a; c = ewmul a b; d = conv :pad 1 1 1 1 :group 32 c v; "
+    "p = poolmax :kernel 2 2 :stride 2 2 d; t = transpose :perm 0 2 3 1 p; r = reshape :shape 100 32 t; "
+    "m = matmul r u; s = softmax 1 m; q = transpose :perm 1 0 s; k = matmul q s; z = exp k";
 
 // --- workers: a thread for each part ---------------------------------------------------------------------------------
 
@@ -131,11 +128,10 @@ TEST(sessions_run_at_once_on_their_callers_threads)
 
 static void expect_no_workers(bool is_guest, int threads)
 {
-    struct session s = {0};
+    struct session s FREED_BY(close_session) = {0};
     open_session(&s, is_guest, threads);
     run_session(&s);
     assert_true(s.is_done && s.meeting.n_calls == 0);
-    close_session(&s);
 }
 
 // Without a compiler the library's threads do most of the work, and no others shall stand beside them.
@@ -198,8 +194,7 @@ TEST(what_is_measured_in_haste_is_doubtful)
 }
 
 #define CONV(stride, size)                                                                                             \
-    "(graph (let x (input 0) (f32 1 16 " size " 20)) (let w (weight 0) (f32 32 16 3 3))"                               \
-    "(let z (conv :stride " stride " 1 :pad 1 1 1 1 x w)) (output z))"
+    "x = f32 1 16 " size " 20; w = weight f32 32 16 3 3; z = conv :stride " stride " 1 :pad 1 1 1 1 x w"
 
 // A step as large again of the same kind takes as long again, more where the smaller ones are a chain, which is not
 // looked for when it is late; what has another stride is another kind.
@@ -219,8 +214,7 @@ TEST(what_is_late_takes_as_long_as_what_is_like_it)
 // A cost that there is no time to measure again stays, and is not guessed.
 TEST(what_is_known_is_not_guessed_when_it_is_late)
 {
-    const char *large = "(graph (let x (input 0) (f32 2600 2600)) (let y (input 1) (f32 2600 2600))"
-                        "(let s (ewadd x y)) (let z (relu s)) (output z))";
+    const char *large = "x y = f32 2600 2600; s = ewadd x y; z = relu s";
     DEVICE(b, open_hasty());
     b->measuring.ways = WAYS_QUICK;
     struct counted first = count_steps(b, large);

@@ -3,10 +3,8 @@
 #include "backends/costs/graph_cost.h"
 #include "backends/cuda/library.h"
 #include "backends/generated/definitions/kernel_tiles.h"
-#include "backends/planning/plan_text.h"
 #include "graph/graph_whole.h"
 #include "tests/cuda/check_text.h"
-#include "tests/support/parse_graph.h"
 
 struct tiling {
     struct random random;

@@ -1,4 +1,5 @@
 #include "tests/cuda/emulated_gpu.h"
+#include "tests/cuda/made_up_gpu.h"
 
 #include "core/memory/vec.h"
 #include "expressions/elements.h"
@@ -7,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -35,11 +35,10 @@ struct touched {
     size_t bytes;
 };
 struct gpu {
+    struct gpu_clock clock;
     struct gpu_graph *recording;   // NULL: not capturing
     double cold_seconds, rows_seconds, tile_seconds;
     VEC(struct touched) touched;   // weights, and what is filled; the last one last
-    double seconds;                // of its clock, which only work moves
-    double moments[GPU_MOMENTS];
 };
 struct gpu_kernel {
     void *library;
@@ -227,9 +226,9 @@ static void run_product(const struct gpu_product *p, const struct gpu_operands *
     for (int64_t b = 0; b < p->batches; b++)
         for (int64_t i = 0; i < p->m; i++)
             for (int64_t j = 0; j < p->n; j++) {
-                double sum = 0;
-                for (int64_t k = 0; k < p->k; k++)
-                    sum += factor(p, o->x, place_in(&p->x, b, i, k)) * factor(p, o->y, place_in(&p->y, b, k, j));
+                double sum =
+                    SUM_ALL(double, int64_t, k, p->k,
+                            factor(p, o->x, place_in(&p->x, b, i, k)) * factor(p, o->y, place_in(&p->y, b, k, j)));
                 int64_t at = place_in(&p->z, b, i, j);
                 sum += p->has_bias ? get(p->type, o->bias, p->is_bias_of_rows ? i : j) : 0;
                 sum += p->has_residual ? get(p->type, o->residual, place_in(&p->residual, b, i, j)) : 0;
@@ -337,14 +336,14 @@ static size_t bytes_of_weights(const struct gpu_plan *plan)
 
 static void do_work(struct gpu *gpu, const struct work *w)
 {
-    gpu->seconds += seconds_of(gpu, w);
+    gpu->clock.seconds += seconds_of(gpu, w);
     if (w->plan) {
-        gpu->seconds += are_cached(gpu, w->operands.y) ? 0 : gpu->cold_seconds;
+        gpu->clock.seconds += are_cached(gpu, w->operands.y) ? 0 : gpu->cold_seconds;
         touch(gpu, w->operands.y, bytes_of_weights(w->plan));
     }
     if (w->kernel) {
         w->kernel->entry(w->addresses, w->blocks);
-        gpu->seconds += *w->kernel->has_tiles ? gpu->tile_seconds : 0;
+        gpu->clock.seconds += *w->kernel->has_tiles ? gpu->tile_seconds : 0;
     } else if (w->plan->is_conv)
         run_conv(&w->plan->conv, &w->operands);
     else
@@ -399,18 +398,6 @@ static void free_graph(struct gpu_graph *graph)
     free(graph);
 }
 
-static bool note_moment(struct gpu *gpu, int moment)
-{
-    gpu->moments[moment] = gpu->seconds;
-    return true;
-}
-
-static bool seconds_between(struct gpu *gpu, int first, int second, double *ret_seconds)
-{
-    *ret_seconds = gpu->moments[second] - gpu->moments[first];
-    return true;
-}
-
 // --- the device ------------------------------------------------------------------------------------------------------
 
 static void describe(char *ret_text, size_t size)
@@ -458,11 +445,12 @@ static void release(struct gpu *gpu, void *memory)
     free(memory);
 }
 
-static bool copy(struct gpu *gpu, void *to, const void *from, size_t bytes)
+static bool upload(struct gpu *gpu, void *to, const void *from, size_t bytes)
 {
     memcpy(to, from, bytes);
     return true;
 }
+#define download upload
 
 static bool fill(struct gpu *gpu, void *to, int byte, size_t bytes)
 {
@@ -471,45 +459,9 @@ static bool fill(struct gpu *gpu, void *to, int byte, size_t bytes)
     return true;
 }
 
-static bool synchronize(struct gpu *gpu, char *ret_reason)
-{
-    return true;
-}
-
 static void free_code(void *code)
 {
     free(code);
 }
 
-const struct gpu_api emulated_gpu = {
-    .version = GPU_API_VERSION,
-    .describe = describe,
-    .prelude = emulated_prelude,
-    .compile = compile,
-    .free_code = free_code,
-    .conv_choices = conv_choices,
-    .open = open_gpu,
-    .close = close_gpu,
-    .get_information = get_information,
-    .allocate = allocate,
-    .release = release,
-    .upload = copy,
-    .download = copy,
-    .fill = fill,
-    .synchronize = synchronize,
-    .load = load,
-    .unload = unload,
-    .launch = launch,
-    .product_choices = product_choices,
-    .plan_conv = plan_conv,
-    .plan_product = plan_product,
-    .choice_of = choice_of,
-    .run = run,
-    .free_plan = free_plan,
-    .begin_capture = begin_capture,
-    .end_capture = end_capture,
-    .launch_graph = launch_graph,
-    .free_graph = free_graph,
-    .note_moment = note_moment,
-    .seconds_between = seconds_between,
-};
+const struct gpu_api emulated_gpu = TABLE_OF_GPU(emulated_prelude);

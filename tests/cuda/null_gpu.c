@@ -1,5 +1,6 @@
 // The null GPU as a plugin: see null_gpu.h.
 #include "tests/cuda/null_gpu.h"
+#include "tests/cuda/made_up_gpu.h"
 
 #include "core/memory/hash.h"
 #include <dlfcn.h>
@@ -14,7 +15,7 @@
 #define LAUNCH_SECONDS 2e-6
 
 struct gpu {
-    double seconds, moments[GPU_MOMENTS];
+    struct gpu_clock clock;
     double *recording;   // seconds of what is captured; NULL: nothing is
     size_t next_address;
     struct null_gpu_counts counts;
@@ -113,7 +114,7 @@ static double seconds_of_product(const struct gpu_product *p, const char *choice
 
 static bool take(struct gpu *gpu, double seconds)
 {
-    *(gpu->recording ? gpu->recording : &gpu->seconds) += seconds;
+    *(gpu->recording ? gpu->recording : &gpu->clock.seconds) += seconds;
     gpu->counts.n_launches++;
     return true;
 }
@@ -237,18 +238,6 @@ static void free_graph(struct gpu_graph *graph)
     free(graph);
 }
 
-static bool note_moment(struct gpu *gpu, int moment)
-{
-    gpu->moments[moment] = gpu->seconds;
-    return true;
-}
-
-static bool seconds_between(struct gpu *gpu, int first, int second, double *ret_seconds)
-{
-    *ret_seconds = gpu->moments[second] - gpu->moments[first];
-    return true;
-}
-
 // --- the device ------------------------------------------------------------------------------------------------------
 
 static struct gpu *open_gpu(int ordinal, char *ret_reason)
@@ -264,7 +253,8 @@ static void close_gpu(struct gpu *gpu)
     FILE *out = path ? fopen(path, "w") : NULL;
     if (out) {
         fprintf(out, "{\"plans\": %zu, \"kernels\": %zu, \"launches\": %zu, \"graphs\": %zu, \"seconds\": %.6g}\n",
-                gpu->counts.n_plans, gpu->counts.n_kernels, gpu->counts.n_launches, gpu->counts.n_graphs, gpu->seconds);
+                gpu->counts.n_plans, gpu->counts.n_kernels, gpu->counts.n_launches, gpu->counts.n_graphs,
+                gpu->clock.seconds);
         fclose(out);
     }
     free(gpu);
@@ -309,48 +299,12 @@ static bool fill(struct gpu *gpu, void *to, int byte, size_t bytes)
     return true;
 }
 
-static bool synchronize(struct gpu *gpu, char *ret_reason)
-{
-    return true;
-}
-
 const struct null_gpu_counts *null_gpu_counts_of(const struct gpu *gpu)
 {
     return &gpu->counts;
 }
 
-static const struct gpu_api null_gpu = {
-    .version = GPU_API_VERSION,
-    .describe = describe,
-    .prelude = null_prelude,
-    .compile = compile,
-    .free_code = free_code,
-    .conv_choices = conv_choices,
-    .open = open_gpu,
-    .close = close_gpu,
-    .get_information = get_information,
-    .allocate = allocate,
-    .release = release,
-    .upload = upload,
-    .download = download,
-    .fill = fill,
-    .synchronize = synchronize,
-    .load = load,
-    .unload = unload,
-    .launch = launch,
-    .product_choices = product_choices,
-    .plan_conv = plan_conv,
-    .plan_product = plan_product,
-    .choice_of = choice_of,
-    .run = run,
-    .free_plan = free_plan,
-    .begin_capture = begin_capture,
-    .end_capture = end_capture,
-    .launch_graph = launch_graph,
-    .free_graph = free_graph,
-    .note_moment = note_moment,
-    .seconds_between = seconds_between,
-};
+static const struct gpu_api null_gpu = TABLE_OF_GPU(null_prelude);
 
 __attribute__((visibility("default"))) const struct gpu_api *taso_gpu_api(void)
 {

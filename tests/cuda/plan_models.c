@@ -8,11 +8,8 @@
 // does not compile.
 #include "backends/cuda/library.h"
 #include "backends/cuda/load.h"
-#include "core/text/error.h"
-#include "onnx/convert/import/import.h"
-#include "onnx/format/model_file.h"
 #include "tests/cuda/planning.h"
-#include <stdio.h>
+#include "tests/onnx/with_model.h"
 #include <string.h>
 
 #define MOST_ARCHITECTURES 8
@@ -29,6 +26,9 @@ struct planning {
     VEC(const char *) shapes;   // given by --shape
     VEC(struct gpu_conv) seen;
     struct kernel_texts texts;
+    int n_architectures, n_types;
+    const char *architectures[MOST_ARCHITECTURES];
+    const char *const *types;
 };
 
 static void describe(const struct gpu_conv *c, char *ret_text, size_t size)
@@ -51,20 +51,12 @@ static void describe(const struct gpu_conv *c, char *ret_text, size_t size)
              c->has_residual ? " residual" : "", c->activation ? " relu" : "");
 }
 
-static bool is_seen(const struct planning *p, const struct gpu_conv *c)
-{
-    for (size_t i = 0; i < p->seen.count; i++)
-        if (memcmp(&p->seen.items[i], c, sizeof *c) == 0)
-            return true;
-    return false;
-}
-
 static void plan_conv(struct planning *p, const struct gpu_conv *conv)
 {
     char reason[GPU_REASON_SIZE], text[512];
     struct gpu_choice choice;
     p->counts.convs++;
-    if (is_seen(p, conv))
+    if (ANY(size_t, i, p->seen.count, memcmp(&p->seen.items[i], conv, sizeof *conv) == 0))
         return;
     vec_push(&p->seen, *conv);
     p->counts.distinct++;
@@ -114,66 +106,60 @@ static void plan_model(struct planning *p, const struct graph *g, const char *ty
            type, p->counts.convs, p->counts.distinct, p->counts.planned, p->counts.products, p->counts.unread);
 }
 
-static void compile_kernels(struct planning *p, int n, const char *const *architectures)
+static void compile_kernels(struct planning *p)
 {
     char reason[GPU_REASON_SIZE];
     void *code;
     size_t size, compiled = 0;
     for (size_t i = 0; i < p->texts.list.count; i++)
-        for (int a = 0; a < n; a++) {
-            if (!p->api->compile(p->texts.list.items[i], architectures[a], &code, &size, reason)) {
-                printf("  does not compile for %s: %s\n%s\n", architectures[a], reason, p->texts.list.items[i]);
+        for (int a = 0; a < p->n_architectures; a++) {
+            if (!p->api->compile(p->texts.list.items[i], p->architectures[a], &code, &size, reason)) {
+                printf("  does not compile for %s: %s\n%s\n", p->architectures[a], reason, p->texts.list.items[i]);
                 p->has_failed = true;
                 continue;
             }
             compiled++;
             p->api->free_code(code);
         }
-    if (n)
+    if (p->n_architectures)
         printf("%s: %zu distinct kernels, compiled %zu times\n", p->model, p->texts.list.count, compiled);
 }
 
-static void open_model(struct planning *p, const char *path, int n_architectures, const char *const *architectures,
-                       int n_types, const char *const *types)
+static bool plan_and_compile(struct imported_model *m, void *context, struct error *error)
+{
+    struct planning *p = context;
+    for (int i = 0; i < p->n_types; i++)
+        plan_model(p, &m->graph, p->types[i]);
+    compile_kernels(p);
+    return true;
+}
+
+static void open_model(struct planning *p, const char *path)
 {
     struct error error = {0};
-    struct onnx_file file;
-    struct imported_model model;
     const char *slash = strrchr(path, '/');
     p->model = slash ? slash + 1 : path;
     struct import_options options = {
         .fold_limit = IMPORT_FOLD_LIMIT, .shapes = p->shapes.items, .shape_count = p->shapes.count};
-    bool is_open = onnx_file_open(&file, path, &error);
-    kernel_texts_init(&p->texts);
-    bool is_imported = is_open && import_model(&model, &file, &options, &error);
-    for (int i = 0; is_imported && i < n_types; i++)
-        plan_model(p, &model.graph, types[i]);
-    if (is_imported) {
-        compile_kernels(p, n_architectures, architectures);
-        imported_model_free(&model);
-    } else {
+    if (!with_model(path, &options, plan_and_compile, p, &error)) {
         error_exit("plan_models", &error);
         p->has_failed = true;
     }
-    if (is_open)
-        onnx_file_close(&file);
     kernel_texts_free(&p->texts);
 }
 
 int main(int argc, char **argv)
 {
     static const char *const all_types[] = {"f32", "tf32", "f16", "bf16"};
-    const char *architectures[MOST_ARCHITECTURES];
     char reason[GPU_REASON_SIZE];
-    struct planning p = {.api = gpu_load(reason)};
-    int n_architectures = 0, n_types = 4, first = 1;
-    const char *const *types = all_types;
+    struct planning p = {.api = gpu_load(reason), .n_types = 4, .types = all_types};
+    int first = 1;
     for (; first + 1 < argc && strncmp(argv[first], "--", 2) == 0; first += 2)
-        if (strcmp(argv[first], "--compile") == 0 && n_architectures < MOST_ARCHITECTURES) {
-            architectures[n_architectures++] = argv[first + 1];
+        if (strcmp(argv[first], "--compile") == 0 && p.n_architectures < MOST_ARCHITECTURES) {
+            p.architectures[p.n_architectures++] = argv[first + 1];
         } else if (strcmp(argv[first], "--type") == 0) {
-            types = (const char *const *)&argv[first + 1];
-            n_types = 1;
+            p.types = (const char *const *)&argv[first + 1];
+            p.n_types = 1;
         } else if (strcmp(argv[first], "--shape") == 0) {
             vec_push(&p.shapes, argv[first + 1]);
         } else if (strcmp(argv[first], "--list") == 0) {
@@ -185,7 +171,7 @@ int main(int argc, char **argv)
         return 77;
     }
     for (int i = first; i < argc; i++)
-        open_model(&p, argv[i], n_architectures, architectures, n_types, types);
+        open_model(&p, argv[i]);
     vec_free(&p.seen);
     vec_free(&p.shapes);
     return p.has_failed;

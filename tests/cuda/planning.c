@@ -1,19 +1,11 @@
 #include "tests/cuda/planning.h"
 #include "backends/cuda/cuda.h"
 #include "backends/cuda/steps.h"
-#include "backends/instructions/code_cache.h"
-#include "tests/support/scoped.h"
 
 #include "backends/planning/planner.h"
 #include "core/memory/hash.h"
 #include "core/text/error.h"
 #include <string.h>
-
-void kernel_texts_init(struct kernel_texts *texts)
-{
-    *texts = (struct kernel_texts){.table = {0}};
-    arena_init(&texts->arena);
-}
 
 void kernel_texts_free(struct kernel_texts *texts)
 {
@@ -53,13 +45,11 @@ bool plan_for_cuda(const struct graph *g, bool allows_tf32, visit_planned_step *
     struct cuda_backend b = {.base.options.allows_tf32 = allows_tf32, .base.codes = code_cache_new()};
     struct plan_target target = cuda_plan_target(&b);
     ARENA(arena);
-    struct plan plan;
+    struct plan plan FREED_BY(plan_free) = {0};
     struct plan_request request = {.graph = g, .target = &target, .codes = b.base.codes, .arena = &arena};
     bool is_planned = plan_make(&plan, &request, &(struct error){0});
     for (size_t i = 0; is_planned && i < plan.steps.count; i++)
         visit(context, &plan, &plan.steps.items[i]);
-    if (is_planned)
-        plan_free(&plan);
     code_cache_free(b.base.codes);
     return is_planned;
 }

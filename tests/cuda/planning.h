@@ -1,16 +1,12 @@
 // Planning for the device "cuda" without one: steps, and the distinct kernels and library calls that they come to.
 #pragma once
 #include "backends/cuda/internal.h"
-#include "core/memory/arena.h"
-#include "core/memory/table.h"
-#include "core/memory/vec.h"
 
-struct kernel_texts {   // each once
+struct kernel_texts {   // each once; none at first, of zeros
     struct arena arena;
     struct table table;
     VEC(const char *) list;
 };
-void kernel_texts_init(struct kernel_texts *texts);
 void kernel_texts_free(struct kernel_texts *texts);
 
 // Calls `visit` for every step of the graph's plan. False: it cannot be planned.

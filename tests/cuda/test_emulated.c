@@ -1,20 +1,14 @@
 // The device "cuda" against the reference on an emulated GPU: planning, generated kernels, epilogues handed to the
 // libraries, memory, capture. Outputs are poisoned before each run; the second run plays back what was captured.
-#include "backends/backend.h"
-#include "backends/costs/graph_cost.h"
 #include "backends/costs/step_cost.h"
 #include "backends/cuda/cuda.h"
 #include "backends/cuda/measure.h"
 #include "core/system/file.h"
 #include "core/text/log.h"
-#include "tests/backends/graphs.h"
-#include "tests/backends/random_graphs.h"
-#include "tests/cuda/check_text.h"
 #include "tests/cuda/check_tiles.h"
 #include "tests/cuda/emulated_gpu.h"
 #include "tests/cuda/graphs.h"
-#include "tests/support/parse_graph.h"
-#include <unistd.h>
+#include "tests/support/temporary_path.h"
 
 // Most of the time kernels are compiled. Each graph that is not random is sanitized in one of five ways to run it, as
 // numbers are compared without; by day half of them is compared by tiles of each kind, and with matrices in columns.
@@ -39,20 +33,21 @@ static uint64_t some_seeds(uint64_t count)
     return getenv("TASO_FEW") ? count / 3 : count;
 }
 
-static struct backend *open_device(bool allows_tf32)
+static struct backend *open_on(const struct gpu_api *api, const struct backend_options *options)
 {
-    struct error error = {0};
-    struct backend_options options = {
-        .cost_file = "", .never_measures = true, .allows_tf32 = allows_tf32, .seconds_per_step = 1e-4};
-    struct backend *device = cuda_backend_open_on(&emulated_gpu, &options, &error);
-    if (!device)
-        fail_msg("%s", error.message);
+    struct backend *device;
+    OK((device = cuda_backend_open_on(api, options, &error)));
     return device;
 }
 
+#define EMULATED(...)                                                                                                  \
+    DEVICE(device, open_on(&emulated_gpu, &(struct backend_options){.seconds_per_step = 1e-4, __VA_ARGS__}))
+// One that guesses what steps take.
+#define GUESSING(tf32) EMULATED(.cost_file = "", .never_measures = true, .allows_tf32 = tf32)
+
 TEST(agrees_with_the_reference)
 {
-    DEVICE(device, open_device(false));
+    GUESSING(false);
     for (size_t i = 0; i < COUNT_OF(conformance_graphs); i++)
         if (!is_sanitized_otherwise(i, 0))
             check_text(device, conformance_graphs[i], i + 1, 2);
@@ -64,18 +59,18 @@ TEST(agrees_with_the_reference)
 // With the layout of tensor cores.
 TEST(agrees_with_channels_last)
 {
-    DEVICE(device, open_device(true));
+    GUESSING(true);
     for (size_t i = 0; i < COUNT_OF(conformance_graphs); i++)
-        if (strstr(conformance_graphs[i], "(conv ") && !is_sanitized_otherwise(i, 4))
+        if (strstr(conformance_graphs[i], "= conv ") && !is_sanitized_otherwise(i, 4))
             check_text(device, conformance_graphs[i], i + 1, 2);
     for (size_t i = 0; i < COUNT_OF(cuda_graphs); i++)
-        if (strstr(cuda_graphs[i], "(concat ") && strstr(cuda_graphs[i], "(conv "))
+        if (strstr(cuda_graphs[i], "= concat ") && strstr(cuda_graphs[i], "= conv "))
             check_text(device, cuda_graphs[i], i + 1, 2);
 }
 
 TEST(agrees_on_random_graphs)
 {
-    DEVICE(device, open_device(false));
+    GUESSING(false);
     for (uint64_t seed = 1; seed <= some_seeds(12); seed++) {
         struct maker m FREED_BY(drop_graph);
         make_graph(&m, seed);
@@ -86,7 +81,7 @@ TEST(agrees_on_random_graphs)
 // Written in place, in all layouts.
 TEST(agrees_on_concatenations)
 {
-    DEVICE(device, open_device(false));
+    GUESSING(false);
     for (uint64_t seed = 1; seed <= some_seeds(16); seed++) {
         struct maker m FREED_BY(drop_graph);
         make_concat_graph(&m, seed);
@@ -97,7 +92,7 @@ TEST(agrees_on_concatenations)
 
 TEST(agrees_on_random_windows)
 {
-    DEVICE(device, open_device(false));
+    GUESSING(false);
     for (uint64_t seed = 1; seed <= some_seeds(12); seed++) {
         struct maker m FREED_BY(drop_graph);
         make_window_graph(&m, seed);
@@ -106,43 +101,37 @@ TEST(agrees_on_random_windows)
     }
 }
 
+static const char *read_text(const char *path, struct arena *arena)
+{
+    struct file_map map;
+    OK(file_map_open(&map, path, &error));
+    const char *text = arena_string_n(arena, (const char *)map.bytes, map.size);
+    file_map_close(&map);
+    return text;
+}
+
 // The engine that is faster here is the second one; a convolution with groups has none.
 TEST(measures_and_keeps_engines)
 {
-    char path[] = "/tmp/taso-costs-XXXXXX";
+    TEMPORARY_PATH(path);
     ARENA(arena);
-    struct graph g FREED_BY(graph_free);
+    GRAPH(g, &arena,
+          "x = f32 1 8 9 9; w = weight f32 8 8 3 3; v = weight f32 8 1 3 3; a = conv :pad 1 1 1 1 x w; b = conv :pad 1 "
+          "1 1 1 :group 8 a v; f = reshape :shape 8 81 b; t = transpose :perm 1 0 f; m = matmul f t; z = softmax 1 m");
     struct estimate measured, read;
-    struct error error = {0};
-    struct backend_options options = {.cost_file = path, .seconds_per_step = 1e-4};
-    close(mkstemp(path));
-    assert_true(read_graph(
-        "(graph " X1("(f32 1 8 9 9)")
-            W2("(f32 8 8 3 3)",
-               "(f32 8 1 3 3)") "(let a (conv :pad 1 1 1 1 x w)) (let b (conv :pad 1 1 1 1 :group 8 a v))"
-                                "(let f (reshape :shape 8 81 b)) (let t (transpose :perm 1 0 f)) (let m (matmul f t))"
-                                "(let z (softmax 1 m)) (output z))",
-        &g, &arena, &error));
-    struct backend *device = cuda_backend_open_on(&emulated_gpu, &options, &error);
-    assert_true(backend_estimate(device, &g, &measured, &error));
+    for (int run = 0; run < 2; run++) {   // measured; from the file
+        EMULATED(.cost_file = path, .never_measures = run == 1);
+        OK(backend_estimate(device, &g, run ? &read : &measured, &error));
+        check_model(device, &g, 1, 2);
+    }
     assert_int_equal(measured.n_guessed, 0);
     assert_true(fabs(measured.seconds - 1e-5 * (double)measured.n_steps) < 1e-9);
-    check_model(device, &g, 1, 2);
-    backend_close(device);
-    struct file_map map;
-    assert_true(file_map_open(&map, path, &error));
-    const char *text = arena_string_n(&arena, (const char *)map.bytes, map.size);
+    assert_true(read.n_guessed == 0 && fabs(read.seconds - measured.seconds) < 1e-3 * measured.seconds);
+    const char *text = read_text(path, &arena);
     assert_non_null(strstr(text, "(costs 4 \"processor, c, 1 multiprocessors, 10 GB/s, 100 GFLOP/s, emulation, "));
     assert_non_null(strstr(text, "\"engine 1\""));
     assert_non_null(strstr(text, "\"generated\""));
     assert_null(strstr(text, "\"engine 0\""));
-    file_map_close(&map);
-    options.never_measures = true;
-    device = cuda_backend_open_on(&emulated_gpu, &options, &error);
-    assert_true(backend_estimate(device, &g, &read, &error));
-    assert_true(read.n_guessed == 0 && fabs(read.seconds - measured.seconds) < 1e-3 * measured.seconds);
-    backend_close(device);
-    unlink(path);
 }
 
 static void note_first_choice(void *context, const struct plan *plan, const struct step *step,
@@ -158,53 +147,35 @@ static void note_first_choice(void *context, const struct plan *plan, const stru
 // The library ranks engine 0 first, engine 1 is faster: what a file says of one convolution orders those of another.
 TEST(tries_engines_of_near_shapes_first)
 {
-    char path[] = "/tmp/taso-costs-XXXXXX";
+    TEMPORARY_PATH(path);
     ARENA(arena);
-    struct error error = {0};
     struct estimate estimate;
-    struct backend_options options = {.cost_file = path, .seconds_per_step = 1e-4};
-    close(mkstemp(path));
-    GRAPH(known, &arena,
-          "(graph " X1("(f32 1 8 9 9)") W1("(f32 8 8 3 3)") "(let z (conv :pad 1 1 1 1 x w)) (output z))");
-    GRAPH(near, &arena,
-          "(graph " X1("(f32 1 8 11 9)") W1("(f32 16 8 3 3)") "(let z (conv :pad 1 1 1 1 x w)) (output z))");
+    GRAPH(known, &arena, "x = f32 1 8 9 9; w = weight f32 8 8 3 3; z = conv :pad 1 1 1 1 x w");
+    GRAPH(near, &arena, "x = f32 1 8 11 9; w = weight f32 16 8 3 3; z = conv :pad 1 1 1 1 x w");
     for (int run = 0; run < 2; run++) {   // measured; from the file
-        options.never_measures = run == 1;
-        DEVICE(device, cuda_backend_open_on(&emulated_gpu, &options, &error));
+        EMULATED(.cost_file = path, .never_measures = run == 1);
         device->policy = LAYOUTS_PLAIN;
-        assert_true(backend_estimate(device, &known, &estimate, &error) && estimate.n_guessed == 0);
+        OK(backend_estimate(device, &known, &estimate, &error));
+        assert_int_equal(estimate.n_guessed, 0);
         if (run == 1)
-            assert_true(backend_visit_steps(device, &near, note_first_choice, device, &error));
+            OK(backend_visit_steps(device, &near, note_first_choice, device, &error));
     }
-    unlink(path);
 }
 
 // The fused engine takes 50 µs, the convolution alone and a kernel for what follows 10 each.
 TEST(keeps_an_epilogue_apart_where_that_is_faster)
 {
-    char path[] = "/tmp/taso-costs-XXXXXX";
+    TEMPORARY_PATH(path);
     ARENA(arena);
-    struct graph g FREED_BY(graph_free);
+    GRAPH(g, &arena, "x = f32 1 8 9 9; w = weight f32 8 8 3 3; c = conv :pad 1 1 1 1 x w; s = ewadd c x; z = relu s");
     struct estimate estimate;
-    struct error error = {0};
-    struct backend_options options = {.cost_file = path, .seconds_per_step = 1e-4};
-    close(mkstemp(path));
-    assert_true(read_graph("(graph " X1("(f32 1 8 9 9)")
-                               W1("(f32 8 8 3 3)") "(let c (conv :pad 1 1 1 1 x w)) (let s (ewadd c x))"
-                                                   "(let z (relu s)) (output z))",
-                           &g, &arena, &error));
     for (int run = 0; run < 2; run++) {   // measured; from the file
-        options.never_measures = run == 1;
-        DEVICE(device, cuda_backend_open_on(&emulated_gpu, &options, &error));
-        assert_true(backend_estimate(device, &g, &estimate, &error));
+        EMULATED(.cost_file = path, .never_measures = run == 1);
+        OK(backend_estimate(device, &g, &estimate, &error));
         assert_true(estimate.n_steps == 1 && estimate.n_guessed == 0 && fabs(estimate.seconds - 2e-5) < 1e-9);
         check_model(device, &g, 1, 2);
     }
-    struct file_map map;
-    assert_true(file_map_open(&map, path, &error));
-    assert_non_null(strstr(arena_string_n(&arena, (const char *)map.bytes, map.size), "\"apart engine 1\""));
-    file_map_close(&map);
-    unlink(path);
+    assert_non_null(strstr(read_text(path, &arena), "\"apart engine 1\""));
 }
 
 // --- tiles ------------------------------------------------------------------------------------------------------------
@@ -212,7 +183,7 @@ TEST(keeps_an_epilogue_apart_where_that_is_faster)
 TEST(agrees_by_tiles)
 {
     for (int allows_tf32 = 0; allows_tf32 <= 1; allows_tf32++) {   // with channels last
-        DEVICE(device, open_device(allows_tf32));
+        GUESSING(allows_tf32);
         struct tiling t = {.random = random_seed(1)};
         for (size_t i = 0; i < COUNT_OF(conformance_graphs); i++)
             if (!is_left_to_night(i, 1 + (size_t)allows_tf32))
@@ -233,18 +204,15 @@ static bool compile_no_tile(const char *source, const char *architecture, void *
 TEST(does_without_a_tile_that_does_not_compile)
 {
     struct gpu_api api = emulated_gpu;
-    struct backend_options options = {.cost_file = ""};
     struct tiling t = {.random = random_seed(1)};
     TEXT(prelude);
     text_printf(&prelude, "%s// in no cache of kernels\n", emulated_prelude);
     api.prelude = prelude.chars;
     api.compile = compile_no_tile;
-    DEVICE(device, cuda_backend_open_on(&api, &options, &(struct error){0}));
-    assert_non_null(device);
+    DEVICE(device, open_on(&api, &(struct backend_options){.cost_file = ""}));
     check_tiles(device, &t,
-                "(graph " X1("(f32 1 8 9 9)")
-                    W2("(f32 16 8 3 3)", "(f32 16 2 1 1)") "(let c (conv :pad 1 1 1 1 x w)) (let z (conv :group 8 c v))"
-                                                           "(output z))",
+                "x = f32 1 8 9 9; w = weight f32 16 8 3 3; v = weight f32 16 2 1 1; c = conv :pad 1 1 1 1 x w; "
+                "z = conv :group 8 c v",
                 1, 2);
     assert_int_equal(t.n_tiles, 2);
 }
@@ -279,20 +247,17 @@ TEST(takes_tiles_that_are_right)
         size_t size = 0;
         int n_tiles = 0;
         struct gpu_api api = emulated_gpu;
-        struct error error = {0};
         struct log log = {open_memstream(&told, &size), "test", LOG_WARNING};
         struct backend_options options = {.cost_file = "", .seconds_per_step = 1e-4, .log = &log};
         GRAPH(g, &arena,
-              "(graph " X1("(f32 1 8 9 9)")
-                  W2("(f32 16 8 3 3)", "(f32 16 2 1 1)") "(let c (conv :pad 1 1 1 1 x w)) (let g (conv :group 8 c v))"
-                                                         "(let s (ewadd g c)) (let z (relu s)) (output z))");
+              "x = f32 1 8 9 9; w = weight f32 16 8 3 3; v = weight f32 16 2 1 1; c = conv :pad 1 1 1 1 x w; "
+              "g = conv :group 8 c v; s = ewadd g c; z = relu s");
         char *own = strstr(prelude, "name[t]");
         assert_non_null(own);
         own[5] = is_wrong ? '0' : 't';
         api.prelude = prelude;
-        DEVICE(device, cuda_backend_open_on(&api, &options, &error));
-        if (!device || !backend_visit_steps(device, &g, note_choice, &n_tiles, &error))
-            fail_msg("%s", error.message);
+        DEVICE(device, open_on(&api, &options));
+        OK(backend_visit_steps(device, &g, note_choice, &n_tiles, &error));
         check_model(device, &g, 1, 2);
         fclose(log.out);
         assert_int_equal(n_tiles, is_wrong ? 0 : 2);
@@ -306,7 +271,7 @@ TEST(takes_tiles_that_are_right)
 
 TEST(agrees_with_matrices_in_columns)
 {
-    DEVICE(device, open_device(false));
+    GUESSING(false);
     for (size_t i = 0; i < COUNT_OF(conformance_graphs); i++)
         if (!is_left_to_night(i, 3))
             check_matrices(device, conformance_graphs[i], i + 1, 2);
@@ -321,26 +286,24 @@ TEST(agrees_with_matrices_in_columns)
 TEST(chooses_layouts_by_cost)
 {
     static const char *const graphs[] = {
-        "(graph " X2("(f32 12 16)", "(f32 16 20)") "(let m (matmul x y)) (let z (transpose :perm 1 0 m)) (output z))",
-        "(graph " X2("(f32 12 16)", "(f32 16 20)") "(let a (transpose :perm 1 0 x)) (let b (transpose :perm 1 0 y))"
-                                                   "(let z (matmul b a)) (output z))",
-        "(graph " X1("(f32 1 8 9 9)") W1("(f32 8 8 3 3)") "(let a (conv :pad 1 1 1 1 x w))"
-                                                          "(let z (conv :pad 1 1 1 1 a w)) (output z))",
+        "x = f32 12 16; y = f32 16 20; m = matmul x y; z = transpose :perm 1 0 m",
+        "x = f32 12 16; y = f32 16 20; a = transpose :perm 1 0 x; b = transpose :perm 1 0 y; z = matmul b a",
+        "x = f32 1 8 9 9; w = weight f32 8 8 3 3; a = conv :pad 1 1 1 1 x w; z = conv :pad 1 1 1 1 a w",
     };
     static const double plain[] = {5e-5, 1e-5, 8e-5}, best[] = {1e-5, 1e-5, 4e-5};
-    struct error error = {0};
-    struct backend_options options = {.cost_file = "", .seconds_per_step = 1e-4};
     setenv("TASO_EMULATED_ROWS", "4e-5", 1);
-    DEVICE(device, cuda_backend_open_on(&emulated_gpu, &options, &error));
+    EMULATED(.cost_file = "");
     unsetenv("TASO_EMULATED_ROWS");
     for (size_t i = 0; i < COUNT_OF(graphs); i++) {
         ARENA(arena);
         GRAPH(g, &arena, graphs[i]);
         struct estimate estimate;
         device->policy = LAYOUTS_PLAIN;
-        assert_true(backend_estimate(device, &g, &estimate, &error) && fabs(estimate.seconds - plain[i]) < 1e-9);
+        OK(backend_estimate(device, &g, &estimate, &error));
+        assert_true(fabs(estimate.seconds - plain[i]) < 1e-9);
         device->policy = LAYOUTS_BEST;
-        assert_true(backend_estimate(device, &g, &estimate, &error) && fabs(estimate.seconds - best[i]) < 1e-9);
+        OK(backend_estimate(device, &g, &estimate, &error));
+        assert_true(fabs(estimate.seconds - best[i]) < 1e-9);
         check_model(device, &g, i + 1, 2);
     }
 }
@@ -368,18 +331,14 @@ TEST(takes_copies_enough_to_be_cold)
 TEST(small_weights_are_cold_in_large_models)
 {
     ARENA(arena);
-    struct error error = {0};
-    struct backend_options options = {.cost_file = "", .seconds_per_step = 1e-4};
     setenv("TASO_EMULATED_COLD", "1e-4", 1);
-    DEVICE(device, cuda_backend_open_on(&emulated_gpu, &options, &error));
+    EMULATED(.cost_file = "");
     unsetenv("TASO_EMULATED_COLD");
-    GRAPH(g, &arena,
-          "(graph " X1("(f32 4 8)") W2("(f32 8 8)", "(f32 8 64)") "(let a (matmul x w))"
-                                                                  "(let z (matmul a v)) (output z))");
+    GRAPH(g, &arena, "x = f32 4 8; w = weight f32 8 8; v = weight f32 8 64; a = matmul x w; z = matmul a v");
     for (int is_small = 0; is_small <= 1; is_small++) {
         struct estimate estimate;
         backend_expect_model(device, is_small ? 4096 : (size_t)1 << 30);
-        assert_true(backend_estimate(device, &g, &estimate, &error));
+        OK(backend_estimate(device, &g, &estimate, &error));
         double wanted = 2 * (is_small ? 1e-5 : 1.1e-4);
         if (fabs(estimate.seconds - wanted) > 1e-8)
             fail_msg("%g seconds in a model that is %s", estimate.seconds, is_small ? "small" : "large");
@@ -401,21 +360,17 @@ static void check_bound(void *context, const struct plan *plan, const struct ste
 TEST(bounds_what_was_measured)
 {
     static const char *const graphs[] = {
-        "(graph " X1("(f32 1024 1024)") "(let y (input 1) (f32 1024 3072)) (let z (matmul x y)) (output z))",
-        "(graph " X1("(f32 1 512)") W1("(f32 512 4096)") "(let z (matmul x w)) (output z))",
-        "(graph " X1("(f32 1 256 56 56)") W1("(f32 256 256 1 1)") "(let z (conv :act relu x w)) (output z))",
-        "(graph " X1("(f32 1 448 8 8)") W1("(f32 448 1 4 1)") "(let z (conv :stride 2 1 :pad 1 0 1 0 :group 448 x w))"
-                                                              "(output z))",
+        "x = f32 1024 1024; y = f32 1024 3072; z = matmul x y",
+        "x = f32 1 512; w = weight f32 512 4096; z = matmul x w",
+        "x = f32 1 256 56 56; w = weight f32 256 256 1 1; z = conv :act relu x w",
+        "x = f32 1 448 8 8; w = weight f32 448 1 4 1; z = conv :stride 2 1 :pad 1 0 1 0 :group 448 x w",
     };
-    struct error error = {0};
-    struct backend_options options = {.cost_file = getenv("TASO_RECORDED")};
+    struct backend *device FREED_BY(close_device);
     setenv("TASO_CUDA_PLUGIN", "/nowhere", 1);
-    DEVICE(device, cuda_backend_open(&options, &error));
-    if (!device)
-        fail_msg("%s", error.message);
+    OK((device = cuda_backend_open(&(struct backend_options){.cost_file = getenv("TASO_RECORDED")}, &error)));
     for (size_t i = 0; i < COUNT_OF(graphs); i++) {
         ARENA(arena);
         GRAPH(g, &arena, graphs[i]);
-        assert_true(backend_visit_steps(device, &g, check_bound, device, &error));
+        OK(backend_visit_steps(device, &g, check_bound, device, &error));
     }
 }

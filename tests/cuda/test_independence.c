@@ -46,10 +46,7 @@ static bool overlap(const struct box *a, const struct box *b)
     memset(marks, 0, sizeof marks);
     mark(a, 1, marks);
     mark(b, 2, marks);
-    for (int i = 0; i < MOST_PLACES; i++)
-        if (marks[i] == 3)
-            return true;
-    return false;
+    return ANY(int, i, MOST_PLACES, marks[i] == 3);
 }
 
 static bool are_independent(const struct box *a, const struct box *b)

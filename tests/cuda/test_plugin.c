@@ -5,7 +5,6 @@
 #include "tests/cuda/check_tiles.h"
 #include "tests/cuda/graphs.h"
 #include "tests/cuda/planning.h"
-#include "tests/support/parse_graph.h"
 
 static const char *const architectures[] = {"sm_90", "sm_80", "sm_100", "sm_120", "sm_75"};
 #define EVERY_FEW 36   // kernels are compiled for all architectures; the others for the first
@@ -54,8 +53,7 @@ static uint64_t compile(const struct gpu_api *api, const char *text, const char 
 TEST(compiles_every_kernel)
 {
     const struct gpu_api *api = open_plugin();
-    struct kernel_texts texts FREED_BY(kernel_texts_free);
-    kernel_texts_init(&texts);
+    struct kernel_texts texts FREED_BY(kernel_texts_free) = {0};
     for (size_t i = 0; i < COUNT_OF(conformance_graphs); i++)
         add_graph(&texts, conformance_graphs[i]);
     for (size_t i = 0; i < COUNT_OF(cuda_graphs); i++)
@@ -83,7 +81,6 @@ static void add_tile(void *context, const struct plan *plan, const struct step *
 TEST(compiles_tiles)
 {
     struct tiled_kernels k = {.tiling = {.random = random_seed(1)}};
-    kernel_texts_init(&k.texts);
     for (size_t i = 0; i < COUNT_OF(conformance_graphs); i++) {
         ARENA(arena);
         GRAPH(g, &arena, conformance_graphs[i]);
@@ -98,9 +95,8 @@ TEST(compiles_tiles)
 TEST(gives_the_same_bytes)
 {
     const struct gpu_api *api = open_plugin();
-    struct kernel_texts texts FREED_BY(kernel_texts_free);
-    kernel_texts_init(&texts);
-    add_graph(&texts, UNARY("softmax 1", "(f32 70 1100)"));
+    struct kernel_texts texts FREED_BY(kernel_texts_free) = {0};
+    add_graph(&texts, "x = f32 70 1100; z = softmax 1 x");
     uint64_t first = compile(api, texts.list.items[0], "sm_90");
     assert_true(first == compile(api, texts.list.items[0], "sm_90"));
     assert_true(first != compile(api, texts.list.items[0], "sm_80"));
@@ -171,35 +167,24 @@ TEST(has_engines)
 }
 
 // A line of convolutions.txt, for a type and its layout.
-static bool read_conv(const char *line, enum gpu_type type, bool allows_tf32, struct gpu_conv *ret_conv)
+static struct gpu_conv read_conv(const char *line, enum gpu_type type, bool allows_tf32)
 {
-    bool is_last = type != GPU_F32 || allows_tf32;
     struct gpu_conv c = {.type = type, .allows_tf32 = allows_tf32};
-    long long x[4], w[4], z[4], s[2], d[2], begin[2], end[2], groups;
-    if (sscanf(line,
-               "%lldx%lldx%lldx%lld %lldx%lldx%lldx%lld %lldx%lldx%lldx%lld stride %lld,%lld dilation %lld,%lld begin "
-               "%lld,%lld end %lld,%lld groups %lld",
-               &x[0], &x[1], &x[2], &x[3], &w[0], &w[1], &w[2], &w[3], &z[0], &z[1], &z[2], &z[3], &s[0], &s[1], &d[0],
-               &d[1], &begin[0], &begin[1], &end[0], &end[1], &groups) != 21)
-        return false;
-    for (int i = 0; i < 4; i++) {
-        c.x.dim[i] = x[i];
-        c.w.dim[i] = w[i];
-        c.z.dim[i] = z[i];
-        c.stride[i % 2] = s[i % 2];
-        c.dilation[i % 2] = d[i % 2];
-        c.pad_begin[i % 2] = begin[i % 2];
-        c.pad_end[i % 2] = end[i % 2];
-    }
-    c.groups = groups;
+    int64_t *const numbers[] = {c.x.dim, c.w.dim, c.z.dim, c.stride, c.dilation, c.pad_begin, c.pad_end, &c.groups};
+    for (size_t i = 0; i < COUNT_OF(numbers); i++)
+        for (int k = 0; k < (i < 3 ? 4 : i < 7 ? 2 : 1); k++) {
+            char *end;
+            line += strcspn(line, "0123456789");
+            numbers[i][k] = strtoll(line, &end, 10);
+            assert_true(end > line);
+            line = end;
+        }
     c.has_bias = strstr(line, " bias");
     c.has_residual = strstr(line, " residual");
     c.activation = strstr(line, " relu") ? GPU_RELU : GPU_NO_ACTIVATION;
-    lay_out(&c.x, is_last);
-    lay_out(&c.w, is_last);
-    lay_out(&c.z, is_last);
-    *ret_conv = c;
-    return true;
+    for (size_t i = 0; i < 3; i++)
+        lay_out((struct gpu_tensor *[]){&c.x, &c.w, &c.z}[i], type != GPU_F32 || allows_tf32);
+    return c;
 }
 
 static void check_line(const struct gpu_api *api, const char *line)
@@ -209,10 +194,9 @@ static void check_line(const struct gpu_api *api, const char *line)
         bool allows_tf32;
     } ways[] = {{GPU_F32, false}, {GPU_F32, true}, {GPU_F16, true}, {GPU_BF16, true}};
     for (size_t i = 0; i < COUNT_OF(ways); i++) {
-        struct gpu_conv c;
         struct gpu_choice choice;
         char reason[GPU_REASON_SIZE];
-        assert_true(read_conv(line, ways[i].type, ways[i].allows_tf32, &c));
+        struct gpu_conv c = read_conv(line, ways[i].type, ways[i].allows_tf32);
         if (!api->conv_choices(NULL, "sm_90", &c, 1, &choice, reason))
             fail_msg("way %zu of %s: %s", i, line, reason);
         c.x.dim[0] = c.z.dim[0] = 2;

@@ -113,6 +113,8 @@ static double count_steps(void *context)
     return (double)((struct made_up *)context)->n_steps;
 }
 
+static const char *const pass_names[] = {"layout", "fusion", "schedules"};
+
 static struct joint_problem problem_of(struct made_up *m, uint64_t seed)
 {
     return (struct joint_problem){.context = m,
@@ -128,10 +130,9 @@ static struct joint_problem problem_of(struct made_up *m, uint64_t seed)
 
 static double search(struct made_up *m, uint64_t seed, const char *text, double budget, struct joint_report *ret_report)
 {
-    static const char *const names[] = {"layout", "fusion"};
     struct joint_problem problem = problem_of(m, seed);
     struct pass_schedule schedule;
-    OK(pass_schedule_parse(&schedule, text, names, 2, &error));
+    OK(pass_schedule_parse(&schedule, text, pass_names, 2, &error));
     struct joint_candidate best FREED_BY(joint_candidate_free);
     joint_search(&problem, &schedule, budget, 0, &best, ret_report);
     assert_true(best.cost == ret_report->after && best.cost == cost_of(m, &best));
@@ -259,25 +260,23 @@ static size_t steps_of(const struct joint_report *r)
 }
 
 // The cost of a candidate is asked once, and again when something was worked on.
-TEST(nothing_is_evaluated_again_in_vain)
+static const char *const texts[] = {"(annealing 1 (layout 5) (fusion 5))",
+                                    "(annealing 1 (layout 100) (fusion 100) (schedules 1))"};
+
+TEST_OF_EACH(nothing_is_evaluated_again_in_vain, row, texts)
 {
-    static const char *const names[] = {"layout", "fusion", "schedules"};
-    static const char *const texts[] = {"(annealing 1 (layout 5) (fusion 5))",
-                                        "(annealing 1 (layout 100) (fusion 100) (schedules 1))"};
-    for (size_t i = 0; i < COUNT_OF(texts); i++) {
-        struct made_up m = {.seed = 1};
-        struct joint_problem problem = problem_of(&m, 1);
-        struct pass_schedule schedule;
-        struct joint_report report;
-        problem.work = work;
-        problem.n_passes = 3;
-        assert_true(pass_schedule_parse(&schedule, texts[i], names, 3, &(struct error){0}));
-        struct joint_candidate best FREED_BY(joint_candidate_free);
-        joint_search(&problem, &schedule, 1e9, 4000, &best, &report);
-        print_message("%zu evaluations in %zu steps\n", m.n_evaluated, steps_of(&report));
-        assert_true(m.n_evaluated < steps_of(&report) * 3 / 4);
-        assert_true(best.cost == cost_of(&m, &best) * pow(LESS_BY_WORK, (double)m.n_worked));
-    }
+    struct made_up m = {.seed = 1};
+    struct joint_problem problem = problem_of(&m, 1);
+    struct pass_schedule schedule;
+    struct joint_report report;
+    problem.work = work;
+    problem.n_passes = 3;
+    assert_true(pass_schedule_parse(&schedule, *row, pass_names, 3, &(struct error){0}));
+    struct joint_candidate best FREED_BY(joint_candidate_free);
+    joint_search(&problem, &schedule, 1e9, 4000, &best, &report);
+    print_message("%zu evaluations in %zu steps\n", m.n_evaluated, steps_of(&report));
+    assert_true(m.n_evaluated < steps_of(&report) * 3 / 4);
+    assert_true(best.cost == cost_of(&m, &best) * pow(LESS_BY_WORK, (double)m.n_worked));
 }
 
 TEST(configurations_are_made_to_fit)
@@ -302,32 +301,29 @@ TEST(configurations_are_made_to_fit)
     }
 }
 
-TEST(schedules_of_passes_are_read)
+static const struct {
+    const char *text;
+    bool is_one;
+} schedules[] = {
+    {"(annealing 0.4 (fusion 5) (layout 5)) (exhaustive 0.6 (layout 1))", true},
+    {"(evolution 1 (layout 1)) (model 1 (fusion 2))", true},
+    {"", false},
+    {"(annealing 0.4)", false},
+    {"(annealing 0 (layout 1))", false},
+    {"(annealing 1.5 (layout 1))", false},
+    {"(hoping 1 (layout 1))", false},
+    {"(annealing 1 (layout 0))", false},
+    {"(annealing 1 (tiles 1))", false},
+    {"(annealing 1 layout)", false},
+    {"(annealing 1 (layout 1)", false},
+    {"(annealing 1 by-gain (layout 1) (fusion 3))", true},
+    {"(annealing 1 by-gain)", false},
+    {"(annealing 1 by-chance (layout 1))", false},
+};
+TEST_OF_EACH(schedules_of_passes_are_read, row, schedules)
 {
-    static const struct {
-        const char *text;
-        bool is_one;
-    } cases[] = {
-        {"(annealing 0.4 (fusion 5) (layout 5)) (exhaustive 0.6 (layout 1))", true},
-        {"(evolution 1 (layout 1)) (model 1 (fusion 2))", true},
-        {"", false},
-        {"(annealing 0.4)", false},
-        {"(annealing 0 (layout 1))", false},
-        {"(annealing 1.5 (layout 1))", false},
-        {"(hoping 1 (layout 1))", false},
-        {"(annealing 1 (layout 0))", false},
-        {"(annealing 1 (tiles 1))", false},
-        {"(annealing 1 layout)", false},
-        {"(annealing 1 (layout 1)", false},
-        {"(annealing 1 by-gain (layout 1) (fusion 3))", true},
-        {"(annealing 1 by-gain)", false},
-        {"(annealing 1 by-chance (layout 1))", false},
-    };
-    static const char *const names[] = {"layout", "fusion"};
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct pass_schedule s;
-        assert_int_equal(pass_schedule_parse(&s, cases[i].text, names, 2, &(struct error){0}), cases[i].is_one);
-    }
+    struct pass_schedule s;
+    assert_int_equal(pass_schedule_parse(&s, row->text, pass_names, 2, &(struct error){0}), row->is_one);
 }
 
 TEST(passes_take_turns)

@@ -1,16 +1,12 @@
 // The passes of this compiler on a device whose costs are computed: fingerprints, what is fused, the joint search beside
 // the exhaustive truth, and what is kept of it.
-#include "backends/backend.h"
 #include "backends/costs/cost_database.h"
 #include "backends/costs/graph_cost.h"
-#include "backends/costs/layout_policy.h"
 #include "backends/costs/step_cost.h"
-#include "backends/fake/fake.h"
 #include "backends/layouts/choose_layouts.h"
 #include "backends/planning/plan_chains.h"
-#include "backends/planning/planner.h"
+#include "tests/backends/graph_on_fake.h"
 #include "tests/backends/processor.h"
-#include "tests/support/parse_graph.h"
 #include "tuning/former_choices.h"
 #include "tuning/neighbourhoods.h"
 #include "tuning/passes.h"
@@ -18,44 +14,23 @@
 
 // Two blocks with a residual, of different sizes in the end.
 #define NETWORK                                                                                                        \
-    "(graph (let x (input 0) (f32 1 16 8 8)) (let w (weight 0) (f32 16 16 3 3)) (let v (weight 1) (f32 16 16 1 1))"    \
-    " (let u (weight 2) (f32 32 16 1 1)) (let a (conv :stride 1 1 :pad 1 1 1 1 x w)) (let b (relu a))"                 \
-    " (let c (conv :stride 1 1 :pad 0 0 0 0 b v)) (let d (ewadd c x)) (let e (sigmoid d))"                             \
-    " (let f (conv :stride 1 1 :pad 0 0 0 0 e u)) (let g (tanh f)) (let h (ewmul g f)) (output h))"
+    "x = f32 1 16 8 8; w = weight f32 16 16 3 3; v = weight f32 16 16 1 1; u = weight f32 32 16 1 1; a = conv "        \
+    ":stride 1 1 :pad 1 1 1 1 x w; b = relu a; c = conv :stride 1 1 :pad 0 0 0 0 b v; d = ewadd c x; e = sigmoid d; "  \
+    "f = conv :stride 1 1 :pad 0 0 0 0 e u; g = tanh f; h = ewmul g f"
 
-struct fixture {
-    struct arena arena;
-    struct graph g;
-    struct backend *fake;
-};
-
-static void open_fixture(struct fixture *f, uint64_t scatter)
-{
-    *f = (struct fixture){0};
-    arena_init(&f->arena);
-    parse_graph(&f->g, &f->arena, NETWORK);
-    f->fake = fake_backend_open(&(struct fake_device){.has_layouts = true, .scatter = scatter}, &(struct error){0});
-    assert_non_null(f->fake);
-}
-
-static void drop(struct fixture *f)
-{
-    backend_close(f->fake);
-    graph_free(&f->g);
-    arena_free(&f->arena);
-}
+#define SCATTERED(number) (&(struct fake_device){.has_layouts = true, .scatter = number})
 
 static double count_steps(void *context)
 {
     return (double)((struct backend *)context)->coster.measured.n_steps;
 }
 
-static struct passes_report search(struct fixture *f, const char *schedule, size_t most_steps)
+static struct passes_report search(struct backend *fake, size_t n, const struct graph *const *graphs,
+                                   const char *schedule, size_t most_steps)
 {
-    const struct graph *graphs[] = {&f->g};
     struct passes_report report;
-    struct passes *p = passes_new(f->fake);
-    const struct passes_options options = {.n_graphs = 1,
+    struct passes *p = passes_new(fake);
+    const struct passes_options options = {.n_graphs = n,
                                            .graphs = graphs,
                                            .schedule = schedule,
                                            .seconds = 1e9,
@@ -63,7 +38,7 @@ static struct passes_report search(struct fixture *f, const char *schedule, size
                                            .seed = 1,
                                            .has_store = true,
                                            .clock = count_steps,
-                                           .context = f->fake};
+                                           .context = fake};
     OK(passes_search(p, &options, &report, &error));
     passes_free(p);
     return report;
@@ -107,15 +82,13 @@ TEST(joint_search_finds_the_least)
                  {"(model 1 (fusion 5) (layout 5))", 1.05}};
     for (uint64_t scatter = 1; scatter <= 6; scatter++)
         for (size_t i = 0; i < COUNT_OF(cases); i++) {
-            struct fixture f;
-            open_fixture(&f, scatter);
+            FIXTURE(&f, SCATTERED(scatter), NETWORK);
             double least = least_of_all_fusions(&f);
-            struct passes_report report = search(&f, cases[i].schedule, 300);
+            struct passes_report report = search(f.fake, 1, (const struct graph *[]){&f.g}, cases[i].schedule, 300);
             print_message("%.4f of the least, from %.4f: %s\n", report.joint.after / least, report.joint.before / least,
                           cases[i].schedule);
             assert_true(report.joint.after >= least * (1 - 1e-9) && report.joint.after <= report.joint.before);
             assert_true(cases[i].most == 0 || report.joint.after <= least * cases[i].most);
-            drop(&f);
         }
 }
 
@@ -123,60 +96,46 @@ TEST(joint_search_finds_the_least)
 TEST(what_is_found_is_kept)
 {
     for (uint64_t scatter = 1; scatter <= 10; scatter++) {
-        struct fixture f;
+        FIXTURE(&f, SCATTERED(scatter), NETWORK);
         struct estimate estimate;
-        open_fixture(&f, scatter);
-        struct passes_report first = search(&f, "(annealing 1 (fusion 5) (layout 5))", 60);
+        struct passes_report first =
+            search(f.fake, 1, (const struct graph *[]){&f.g}, "(annealing 1 (fusion 5) (layout 5))", 60);
         struct passes *p = passes_new(f.fake);
         f.fake->policy = LAYOUTS_TUNED;
         f.fake->tuned = passes_decisions(p);
         assert_true(backend_estimate(f.fake, &f.g, &estimate, &(struct error){0}));
         assert_true(fabs(estimate.seconds / first.joint.after - 1) < 1e-9);
         passes_free(p);
-        struct passes_report second = search(&f, "(annealing 1 (fusion 5) (layout 5))", 60);
+        struct passes_report second =
+            search(f.fake, 1, (const struct graph *[]){&f.g}, "(annealing 1 (fusion 5) (layout 5))", 60);
         assert_true(second.joint.at_start == first.joint.after && second.joint.before == first.joint.before);
-        drop(&f);
     }
 }
 
 // The same with a step in vain, which is where it begins.
 TEST(the_better_graph_is_taken)
 {
-    static const char worse[] = "(graph (let x (input 0) (f32 1 16 8 8)) (let w (weight 0) (f32 16 16 3 3))"
-                                " (let a (conv :stride 1 1 :pad 1 1 1 1 x w)) (let b (relu a)) (let t (transpose :perm"
-                                " 0 2 3 1 b)) (let m (softmax 3 t)) (output m))";
-    static const char better[] = "(graph (let x (input 0) (f32 1 16 8 8)) (let w (weight 0) (f32 16 16 3 3))"
-                                 " (let a (conv :stride 1 1 :pad 1 1 1 1 x w)) (let b (relu a)) (output b))";
+    static const char worse[] = "x = f32 1 16 8 8; w = weight f32 16 16 3 3; a = conv :stride 1 1 :pad 1 1 1 1 x w; "
+                                "b = relu a; t = transpose :perm 0 2 3 1 b; m = softmax 3 t";
+    static const char better[] =
+        "x = f32 1 16 8 8; w = weight f32 16 16 3 3; a = conv :stride 1 1 :pad 1 1 1 1 x w; b = relu a";
     ARENA(arena);
     GRAPH(g, &arena, worse);
     GRAPH(h, &arena, better);
     const struct graph *graphs[] = {&g, &h};
-    struct passes_report report;
-    struct error error = {0};
-    DEVICE(fake, fake_backend_open(&(struct fake_device){.has_layouts = true, .scatter = 3}, &error));
-    struct passes *p = passes_new(fake);
-    const struct passes_options options = {.n_graphs = 2,
-                                           .graphs = graphs,
-                                           .schedule = "(annealing 1 (graph 1) (fusion 3))",
-                                           .seconds = 1e9,
-                                           .most_steps = 20,
-                                           .seed = 1,
-                                           .has_store = true,
-                                           .clock = count_steps,
-                                           .context = fake};
-    assert_true(passes_search(p, &options, &report, &error));
+    DEVICE(fake, fake_backend_open(SCATTERED(3), &(struct error){0}));
+    struct passes_report report = search(fake, 2, graphs, "(annealing 1 (graph 1) (fusion 3))", 20);
     assert_int_equal(report.graph, 1);
     assert_true(report.joint.of[PASS_GRAPH].gain > 1 && report.joint.after < report.joint.before);
-    passes_free(p);
 }
 
 // Equal neighbourhoods have equal fingerprints in other graphs, too, with other weights and whatever is folded of them.
 TEST(fingerprints_are_of_neighbourhoods)
 {
-    static const char chain[] = "(graph (let x (input 0) (f32 4 4)) (let w (weight 0) (f32 4 4)) (let m (matmul x w))"
-                                " (let a (relu m)) (let b (relu a)) (let c (relu b)) (let d (relu c)) (output d))";
-    static const char same[] = "(graph (let x (input 3) (f32 4 4)) (let w (weight 5) (f32 4 4)) (let v (exp w))"
-                               " (let m (matmul x v)) (let a (relu m)) (let b (relu a)) (let c (tanh b)) (output c))";
+    static const char chain[] =
+        "x = f32 4 4; w = weight f32 4 4; m = matmul x w; a = relu m; b = relu a; c = relu b; d = relu c";
+    static const char same[] =
+        "x = input 3 f32 4 4; w = weight 5 f32 4 4; v = exp w; m = matmul x v; a = relu m; b = relu a; c = tanh b";
     ARENA(arena);
     GRAPH(g, &arena, chain);
     GRAPH(h, &arena, same);
@@ -239,11 +198,10 @@ TEST(joined_steps_are_tuned_as_one)
 TEST(former_choices_come_back)
 {
     for (int is_doubtful = 0; is_doubtful < 2; is_doubtful++) {
-        struct fixture f;
+        FIXTURE(&f, SCATTERED(1), NETWORK);
         const struct step_cost before = {.seconds = 1e-3, .choice = "before", .is_doubtful = is_doubtful};
         const struct step_cost tuned = {.seconds = 5e-4, .choice = "tuned"};
         struct step_cost found;
-        open_fixture(&f, 1);
         PLAN(plan, f.fake, &f.g, NULL, &f.arena);
         const struct step *step = &plan.steps.items[0];
         struct step_key key FREED_BY(step_key_free) = step_key_of(f.fake, &plan, step, PRECISION_EXACT);
@@ -257,6 +215,5 @@ TEST(former_choices_come_back)
         assert_string_equal(found.choice, "before");
         assert_true(found.is_doubtful == is_doubtful);
         former_choices_free(former);
-        drop(&f);
     }
 }

@@ -1,7 +1,6 @@
 // Arborescences and Steiner trees beside all there are; reuse conditions, ranges and rounds by hand; and reuse beside
 // the whole space, where what is good follows the paper's relation.
 #include "tests/support/check.h"
-#include "tuning/reuse/arborescence.h"
 #include "tuning/reuse/reuse_plan.h"
 #include "tuning/reuse/steiner_tree.h"
 
@@ -36,10 +35,7 @@ static bool is_tree(int n, int root, const struct arc *arcs, const int *into)
 
 static double arcs_cost(const struct arc *arcs, const int *into, int n)
 {
-    double sum = 0;
-    for (int v = 0; v < n; v++)
-        sum += into[v] == NO_ARC ? 0 : arcs[into[v]].cost;
-    return sum;
+    return SUM_ALL(double, int, v, n, into[v] == NO_ARC ? 0 : arcs[into[v]].cost);
 }
 
 // The least cost of all choices of arcs for the nodes of `wanted` (a bit each) alone.

@@ -75,10 +75,7 @@ static bool repeat(struct batching *b, uint32_t i, tensor_id *inputs)
 
 static bool repeat_all(struct batching *b, tensor_id *inputs)
 {
-    for (uint32_t i = 0; i < node_of(b)->n_inputs; i++)
-        if (!repeat(b, i, inputs))
-            return false;
-    return true;
+    return ALL(uint32_t, i, node_of(b)->n_inputs, repeat(b, i, inputs));
 }
 
 static bool is_pointwise(const struct batching *b)

@@ -15,7 +15,6 @@
 #include "backends/cuda/library.h"
 #include "backends/cuda/measure.h"
 #include "backends/cuda/tiles.h"
-#include "backends/generated/definitions/kernel_tiles.h"
 #include "backends/planning/plan_text.h"
 #include "core/formats/sexp.h"
 #include "core/numbers/random.h"
@@ -26,9 +25,7 @@
 #include "expressions/elements.h"
 #include "graph/text.h"
 #include "tests/cuda/gpu/batch.h"
-#include "tests/support/scoped.h"
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,7 +91,7 @@ static void fill(struct tensor_value *v, struct random *random)
 {
     enum dtype dtype = v->type.dtype;
     size_t size = dtype_size(dtype), n = (size_t)type_elements(&v->type), block = n < BLOCK ? n : BLOCK;
-    double *numbers = mem_new_array(double, block + 1);
+    LOCAL_ARRAY(double, numbers, block + 1);
     double fan_in = v->type.rank > 1 ? (double)n / (double)v->type.dim[v->type.rank == 2] : 1;
     struct tensor_value start = {type_make(dtype, 1, &(int64_t){(int64_t)block}), v->data};
     value_fill_random(&start, random, 2);
@@ -106,7 +103,6 @@ static void fill(struct tensor_value *v, struct random *random)
     }
     for (size_t at = block; at < n; at += block)
         memcpy((char *)v->data + at * size, v->data, (n - at < block ? n - at : block) * size);
-    mem_free_array(numbers, block + 1);
 }
 
 static struct leaves fill_leaves(struct running *r, const struct operator* op, uint64_t seed)

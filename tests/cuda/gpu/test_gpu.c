@@ -5,11 +5,7 @@
 //
 //     test_gpu [PART [FIRST]]      the tests whose names contain PART ("f16", "random"), without the first FIRST of them:
 //                                  a kernel that reads where it may not ends everything that the process does on the GPU
-#include "backends/backend.h"
-#include "backends/costs/graph_cost.h"
 #include "backends/cuda/cuda.h"
-#include "tests/backends/random_graphs.h"
-#include "tests/cuda/check_text.h"
 #include "tests/cuda/check_tiles.h"
 #include "tests/cuda/graphs.h"
 
@@ -58,60 +54,51 @@ static bool is_well_typed(const char *text, const char *type, char *ret_text, si
         used += (size_t)snprintf(ret_text + used, size - used, "%.*s", is_type ? 4 : 1, is_type ? type : text);
         text += is_type ? 2 : 0;
     }
-    return read_graph(ret_text, &g, &arena, &ignored);
+    return graph_read_text(&g, &arena, ret_text, &ignored);
+}
+
+// The check's way on its device, and its graph with that element type.
+static struct way *begin_check(const struct check *c, char text[GRAPH_TEXT_SIZE])
+{
+    if (!c->way->device)
+        OK((c->way->device = open_gpu(c->way->allows_tf32, &error)));
+    assert_true(is_well_typed(c->text, c->way->type, text, GRAPH_TEXT_SIZE));
+    return c->way;
 }
 
 static void agrees(void **state)
 {
     const struct check *c = *state;
     char text[GRAPH_TEXT_SIZE];
-    struct error error = {0};
-    if (!c->way->device && !(c->way->device = open_gpu(c->way->allows_tf32, &error)))
-        fail_msg("%s", error.message);
-    assert_true(is_well_typed(c->text, c->way->type, text, sizeof text));
-    check_text(c->way->device, text, c->seed, c->way->allowed);
-    check_matrices(c->way->device, text, c->seed, c->way->allowed);
+    struct way *way = begin_check(c, text);
+    check_text(way->device, text, c->seed, way->allowed);
+    check_matrices(way->device, text, c->seed, way->allowed);
 }
 
 static void agrees_by_tiles(void **state)
 {
     const struct check *c = *state;
     char text[GRAPH_TEXT_SIZE];
-    struct error error = {0};
     struct tiling t = {.random = random_seed(c->seed)};
-    if (!c->way->device && !(c->way->device = open_gpu(c->way->allows_tf32, &error)))
-        fail_msg("%s", error.message);
-    assert_true(is_well_typed(c->text, c->way->type, text, sizeof text));
+    struct way *way = begin_check(c, text);
     for (int i = 0; i < TILES_OF_GRAPH; i++)
-        check_tiles(c->way->device, &t, text, c->seed, c->way->allowed);
+        check_tiles(way->device, &t, text, c->seed, way->allowed);
     assert_true(t.n_tiles == t.n_steps);
 }
 
-static void add_tiles(struct CMUnitTest *tests, size_t *n, struct way *way)
-{
-    char text[GRAPH_TEXT_SIZE];
-    for (size_t i = 0; i < COUNT_OF(conformance_graphs); i++) {
-        const char *graph = conformance_graphs[i];
-        if ((!strstr(graph, "conv ") && !strstr(graph, "matmul ")) ||
-            !is_well_typed(graph, way->type, text, sizeof text))
-            continue;
-        struct check *c = &checks[*n];
-        *c = (struct check){.way = way, .text = graph, .seed = i + 1};
-        snprintf(c->name, sizeof c->name, "tiles in %s %.90s", way->name, graph);
-        tests[(*n)++] = (struct CMUnitTest){.name = c->name, .test_func = agrees_by_tiles, .initial_state = c};
-    }
-}
-
-static void add_checks(struct CMUnitTest *tests, size_t *n, struct way *way, const char *const *graphs, size_t count)
+static void add_checks(struct CMUnitTest *tests, size_t *n, struct way *way, const char *const *graphs, size_t count,
+                       bool by_tiles)
 {
     char text[GRAPH_TEXT_SIZE];
     for (size_t i = 0; i < count; i++) {
-        if (!is_well_typed(graphs[i], way->type, text, sizeof text))
+        if ((by_tiles && !strstr(graphs[i], "conv ") && !strstr(graphs[i], "matmul ")) ||
+            !is_well_typed(graphs[i], way->type, text, sizeof text))
             continue;
         struct check *c = &checks[*n];
         *c = (struct check){.way = way, .text = graphs[i], .seed = i + 1};
-        snprintf(c->name, sizeof c->name, "%s %.100s", way->name, graphs[i]);
-        tests[(*n)++] = (struct CMUnitTest){.name = c->name, .test_func = agrees, .initial_state = c};
+        snprintf(c->name, sizeof c->name, "%s%s %.90s", by_tiles ? "tiles in " : "", way->name, graphs[i]);
+        tests[(*n)++] =
+            (struct CMUnitTest){.name = c->name, .test_func = by_tiles ? agrees_by_tiles : agrees, .initial_state = c};
     }
 }
 
@@ -137,11 +124,10 @@ static void captures_what_it_runs(void **state)
     struct backend *device = open_gpu(false, &error);
     for (size_t i = 0; i < COUNT_OF(conformance_graphs); i++) {
         ARENA(arena);
-        struct graph g FREED_BY(graph_free);
+        GRAPH(g, &arena, conformance_graphs[i]);
         struct random random = random_seed(i);
         struct tensor_value inputs[MOST_LEAVES] = {0}, weights[MOST_LEAVES] = {0};
         struct tensor_value first[MOST_OUTPUTS], second[MOST_OUTPUTS];
-        assert_true(read_graph(conformance_graphs[i], &g, &arena, &error));
         fill_leaves(&g, operators[OP_WEIGHT], weights, &arena, &random);
         fill_leaves(&g, operators[OP_INPUT], inputs, &arena, &random);
         struct model *m = backend_prepare(device, &g, MOST_LEAVES, weights, &error);
@@ -161,18 +147,13 @@ static void measures_every_step(void **state)
 {
     struct error error = {0};
     ARENA(arena);
-    struct graph g FREED_BY(graph_free);
+    GRAPH(g, &arena,
+          "x = f32 1 64 56 56; w = weight f32 64 64 3 3; v = weight f32 64 2 3 3; a = conv :pad 1 1 1 1 x w; "
+          "r = relu a; b = conv :pad 1 1 1 1 :group 32 r v; f = reshape :shape 64 3136 b; t = transpose :perm 1 0 f; "
+          "m = matmul f t; z = softmax 1 m");
     struct estimate estimate;
     struct backend_options options = {.cost_file = "", .seconds_per_step = 0.01};
     struct backend *device = cuda_backend_open(&options, &error);
-    assert_true(read_graph(
-        "(graph " X1("(f32 1 64 56 56)") W2(
-            "(f32 64 64 3 3)",
-            "(f32 64 2 3 3)") "(let a (conv :pad 1 1 1 1 x w)) (let r (relu a)) (let b (conv :pad 1 1 1 1 :group 32 r "
-                              "v))"
-                              "(let f (reshape :shape 64 3136 b)) (let t (transpose :perm 1 0 f)) (let m (matmul f t))"
-                              "(let z (softmax 1 m)) (output z))",
-        &g, &arena, &error));
     if (!backend_estimate(device, &g, &estimate, &error))
         fail_msg("%s", error.message);
     assert_int_equal(estimate.n_guessed, 0);
@@ -189,11 +170,11 @@ static size_t list_tests(struct CMUnitTest *ret_tests)
                                       UNIT_TEST(measures_every_step)};
     size_t n = 0;
     for (size_t i = 0; i < COUNT_OF(ways); i++)
-        add_tiles(ret_tests, &n, &ways[i]);
+        add_checks(ret_tests, &n, &ways[i], conformance_graphs, COUNT_OF(conformance_graphs), true);
     for (size_t i = 0; i < COUNT_OF(ways); i++)
-        add_checks(ret_tests, &n, &ways[i], conformance_graphs, COUNT_OF(conformance_graphs));
+        add_checks(ret_tests, &n, &ways[i], conformance_graphs, COUNT_OF(conformance_graphs), false);
     for (size_t i = 0; i < 2; i++)   // they name their types
-        add_checks(ret_tests, &n, &ways[i], cuda_graphs, COUNT_OF(cuda_graphs));
+        add_checks(ret_tests, &n, &ways[i], cuda_graphs, COUNT_OF(cuda_graphs), false);
     memcpy(&ret_tests[n], more, sizeof more);
     return n + COUNT_OF(more);
 }

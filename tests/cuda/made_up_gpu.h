@@ -1,0 +1,36 @@
+// The part that all GPUs share that are none: a clock that only work moves, and the table of functions.
+#pragma once
+#include "backends/cuda/gpu.h"
+
+// The first member of a struct gpu.
+struct gpu_clock {
+    double seconds, moments[GPU_MOMENTS];
+};
+
+static bool note_moment(struct gpu *gpu, int moment)
+{
+    struct gpu_clock *clock = (struct gpu_clock *)gpu;
+    clock->moments[moment] = clock->seconds;
+    return true;
+}
+
+static bool seconds_between(struct gpu *gpu, int first, int second, double *ret_seconds)
+{
+    const struct gpu_clock *clock = (const struct gpu_clock *)gpu;
+    *ret_seconds = clock->moments[second] - clock->moments[first];
+    return true;
+}
+
+static bool synchronize(struct gpu *gpu, char *ret_reason)
+{
+    return true;
+}
+
+// In the order of struct gpu_api: of the functions that the file has under these names.
+#define TABLE_OF_GPU(prelude_of_kernels)                                                                               \
+    {                                                                                                                  \
+        GPU_API_VERSION, describe, prelude_of_kernels, compile, free_code, conv_choices, open_gpu, close_gpu,          \
+            get_information, allocate, release, upload, download, fill, synchronize, load, unload, launch,             \
+            product_choices, plan_conv, plan_product, choice_of, run, free_plan, begin_capture, end_capture,           \
+            launch_graph, free_graph, note_moment, seconds_between                                                     \
+    }
