@@ -2,6 +2,7 @@
 // compiler makes and an emulator runs.
 #pragma once
 #include "tests/support/check.h"
+#include <stdio.h>
 #include <unistd.h>
 
 #define CROSS_COMPILER "/usr/bin/aarch64-linux-gnu-gcc"

@@ -13,6 +13,7 @@
 #include "tests/backends/processor.h"
 #include "tests/support/parse_graph.h"
 #include <dirent.h>
+#include <stdio.h>
 
 // From 16 channels to 32 to 48, with a window, at 15x14.
 #define RESIDUAL(between, window, attributes, behind, after)                                                           \

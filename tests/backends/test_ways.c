@@ -13,6 +13,7 @@
 #include "tests/backends/processor.h"
 #include "tests/support/parse_graph.h"
 #include "tests/support/temporary_path.h"
+#include <stdio.h>
 
 #define CONV(n, c, h, w, f, pads, after)                                                                               \
     "x = f32 " #n " " #c " " #h " " #w "; w = weight f32 " #f " " #c " 3 3; v = weight f32 " #f                        \
@@ -502,9 +503,9 @@ TEST(what_is_beaten_is_not_repaired)
 {
     TEMPORARY_PATH(path);
     for (int is_near = 0; is_near < 2; is_near++) {
-        struct four f;
+        struct fixture f;
         struct step_prices prices;
-        plan_four(&f, 1e-5);
+        set_up(&f, 1e-5);
         const struct step *step = convolution(&f, 16, 16);
         struct step_key key FREED_BY(step_key_free) = step_key_of(f.b, &f.plan, step, PRECISION_EXACT);
         for (int opened = 0; opened < 2; opened++) {
@@ -520,7 +521,7 @@ TEST(what_is_beaten_is_not_repaired)
         f.b->measuring.repairs = REPAIRS_DOUBTFUL;
         OK(step_prices_find(f.b, &f.plan, step, &prices, &error));
         assert_int_equal(f.b->coster.measured.n_steps, is_near);
-        free_four(&f);
+        tear_down(&f);
     }
 }
 

@@ -7,27 +7,19 @@
 // operations, bytes, least seconds by bytes and by functions, choice, seconds, error. `seconds` is how long it goes on;
 // the exit code is 3 when there was no time for all.
 #include "backends/backend.h"
-#include "backends/contract/choice.h"
 #include "backends/costs/layout_policy.h"
 #include "backends/cpu/cpu.h"
-#include "backends/cpu/kernel.h"
 #include "backends/cpu/roofs.h"
 #include "backends/planning/plan_memory.h"
 #include "backends/planning/plan_text.h"
 #include "backends/planning/planner.h"
-#include "core/formats/sexp.h"
 #include "core/memory/key_set.h"
 #include "core/system/clock.h"
-#include "core/text/error.h"
-#include "graph/text.h"
-#include "onnx/convert/import/import.h"
-#include "onnx/format/model_file.h"
 #include "tests/benchmarks/listed_conv.h"
-#include "tests/support/scoped.h"
+#include "tests/onnx/with_model.h"
+#include "tests/support/graph_text.h"
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static bool print_product(struct text *text, const char *line)
 {
@@ -35,9 +27,9 @@ static bool print_product(struct text *text, const char *line)
     if (sscanf(line, "product %ldx%ldx%ld", &m, &k, &n) != 3)
         return false;
     text_printf(text,
-                "(graph (let x (input 0) (f32 %ld %ld)) (let w (weight 0) (f32 %ld %ld)) (let v (weight 1) (f32 %ld))"
-                "(let b (broadcast :shape %ld %ld v)) (let c (matmul x w)) (let a (ewadd c b)) %s (output z))",
-                m, k, k, n, n, m, n, strstr(line, "gelu") ? "(let z (gelu a))" : "(let z (relu a))");
+                "x = f32 %ld %ld; w = weight f32 %ld %ld; v = weight f32 %ld; b = broadcast :shape %ld %ld v; "
+                "c = matmul x w; a = ewadd c b; z = %s a",
+                m, k, k, n, n, m, n, strstr(line, "gelu") ? "gelu" : "relu");
     return true;
 }
 
@@ -67,19 +59,15 @@ static void measure_step(struct backend *b, const struct plan *plan, const struc
 static void measure_line(struct backend *b, const char *line, enum layout layout)
 {
     ARENA(arena);
-    struct graph g FREED_BY(graph_free);
+    struct graph g FREED_BY(graph_free) = {0};
     struct plan plan = {0};
     struct error error = {0};
     TEXT(text);
-    const struct sexp *list;
-    graph_init(&g, &arena);
     struct listed_conv conv;
     bool is_conv = listed_conv_read(line, &conv);
     if (is_conv)
         listed_conv_print(&text, &conv);
-    if ((is_conv || print_product(&text, line)) &&
-        sexp_parse(&arena, "graph", text.chars, strlen(text.chars), &list, &error) &&
-        graph_parse(&list->items[0], "graph", &g, &error)) {
+    if ((is_conv || print_product(&text, line)) && graph_read_text(&g, &arena, text.chars, &error)) {
         uint8_t *layouts = arena_array(&arena, uint8_t, g.tensors.count);
         memset(layouts, (int)layout, g.tensors.count);
         struct plan_request request = backend_plan_request(b, &g, layouts, &arena);
@@ -161,12 +149,8 @@ static void find_rates(struct measuring *m)
         struct plan plan FREED_BY(plan_free) = {0};
         struct error error = {0};
         TEXT(text);
-        const struct sexp *list;
-        text_printf(&text, "(graph (let x (input 0) (f32 %d)) (let z (%s x)) (output z))", NEAR_PLACES,
-                    function_name(functions[i]));
-        graph_init(&g, &m->arena);
-        if (!sexp_parse(&m->arena, "graph", text.chars, strlen(text.chars), &list, &error) ||
-            !graph_parse(&list->items[0], "graph", &g, &error))
+        text_printf(&text, "x = f32 %d; z = %s x", NEAR_PLACES, function_name(functions[i]));
+        if (!graph_read_text(&g, &m->arena, text.chars, &error))
             continue;
         struct plan_request request = backend_plan_request(m->b, &g, NULL, &m->arena);
         if (plan_make(&plan, &request, &error))
@@ -231,22 +215,12 @@ static void measure_new_steps(struct measuring *m, const struct graph *g, enum l
     }
 }
 
-static bool measure_model(struct measuring *m, const char *path, struct error *error)
+static bool measure_model(struct imported_model *model, void *measuring, struct error *error)
 {
     static const enum layout layouts[] = {LAYOUT_CHANNELS_LAST, LAYOUT_BLOCKS_OF_16};
-    struct onnx_file file;
-    struct imported_model model;
-    const struct import_options options = {.fold_limit = IMPORT_FOLD_LIMIT, .expands = true};
-    if (!onnx_file_open(&file, path, error))
-        return false;
-    bool is_done = import_model(&model, &file, &options, error);
-    if (is_done) {
-        for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++)
-            measure_new_steps(m, &model.graph, layouts[i], error);
-        imported_model_free(&model);
-    }
-    onnx_file_close(&file);
-    return is_done && !error->message[0];
+    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++)
+        measure_new_steps(measuring, &model->graph, layouts[i], error);
+    return !error->message[0];
 }
 
 // --- files -----------------------------------------------------------------------------------------------------------
@@ -265,8 +239,10 @@ static bool measure_lines(struct backend *b, const char *path)
 
 static bool measure_file(struct measuring *m, const char *path, struct error *error)
 {
+    const struct import_options options = {.fold_limit = IMPORT_FOLD_LIMIT, .expands = true};
     const char *end = strrchr(path, '.');
-    return end && strcmp(end, ".onnx") == 0 ? measure_model(m, path, error) : measure_lines(m->b, path);
+    bool is_model = end && strcmp(end, ".onnx") == 0;
+    return is_model ? with_model(path, &options, measure_model, m, error) : measure_lines(m->b, path);
 }
 
 int main(int argc, char **argv)
@@ -283,7 +259,6 @@ int main(int argc, char **argv)
     m.b = cpu_backend_open(&options, &error);
     if (!m.b)
         return 1;
-    arena_init(&m.arena);
     if (last && strcmp(last, ".onnx") == 0) {
         cpu_roofs(m.b, &m.roofs);
         find_rates(&m);

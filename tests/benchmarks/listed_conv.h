@@ -1,7 +1,6 @@
 // Convolutions as tests/cuda/convolutions.txt lists them, a line each.
 #pragma once
 #include "core/text/text.h"
-#include <stdbool.h>
 
 struct listed_conv {
     long n, c, h, w, filters, channels_of_group, window[2], out[2], stride[2], dilation[2], begin[2], end[2], groups;

@@ -14,13 +14,10 @@
 #include "backends/costs/cost_database.h"
 #include "backends/cpu/cpu.h"
 #include "backends/planning/plan_text.h"
-#include "core/memory/arena.h"
 #include "core/memory/hash.h"
 #include "core/memory/key_set.h"
-#include "core/text/error.h"
 #include "core/text/text.h"
-#include "onnx/convert/import/import.h"
-#include "onnx/format/model_file.h"
+#include "tests/onnx/with_model.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,13 +106,12 @@ static struct recorder *recorder_of(const struct backend *b)
 static void name_row(row_key ret, const char *kind, const struct plan *plan, const struct step *step,
                      const struct listed_choice *choices, size_t n)
 {
-    struct text text = {0};
+    struct text text FREED_BY(text_free) = {0};
     step_print(&text, plan, step);
     for (size_t i = 0; i < n; i++)
         text_printf(&text, " %d %s", choices[i].precision, choices[i].text);
     snprintf(ret, sizeof(row_key), "%s %016llx", kind,
              (unsigned long long)hash_bytes(text.chars, text.count, HASH_OF_NOTHING));
-    text_free(&text);
 }
 
 // With compilers, which are other processes.
@@ -264,7 +260,6 @@ static bool search(struct trajectory *t, const struct graph *g, struct cost_data
     if (!b)
         return false;
     t->recorder = (struct recorder){.methods = *b->methods, .real = b->methods, .record = record};
-    arena_init(&t->recorder.arena);
     t->recorder.methods.measure = measure;
     t->recorder.methods.make_ready = make_ready;
     t->recorder.methods.describe_choice = describe;
@@ -327,33 +322,19 @@ static void tell_outcomes(struct experiment *e, const struct trajectory *all)
     e->n_models++;
 }
 
-static bool compare(struct experiment *e, const char *path, const struct graph *g, struct error *error)
+static bool compare(struct imported_model *m, void *context, struct error *error)
 {
+    struct experiment *e = context;
     static struct trajectory trajectories[N_KINDS];
     bool is_done = true;
     printf("%s, %.0f s\n| search | before | quarter | half | all | less time | than exhaustive | fusion | layout | "
            "schedules |\n",
-           path, e->seconds);
+           m->file->path, e->seconds);
     for (size_t i = 0; is_done && i < N_KINDS; i++)
-        is_done = search(&trajectories[i], g, e->record, e->seconds, i, error) && cost_database_write(e->record, error);
+        is_done = search(&trajectories[i], &m->graph, e->record, e->seconds, i, error) &&
+                  cost_database_write(e->record, error);
     if (is_done)
         tell_outcomes(e, trajectories);
-    return is_done;
-}
-
-static bool compare_on_file(struct experiment *e, const char *path, struct error *error)
-{
-    struct onnx_file file;
-    struct imported_model model;
-    const struct import_options options = {.fold_limit = IMPORT_FOLD_LIMIT, .expands = true};
-    if (!onnx_file_open(&file, path, error))
-        return false;
-    bool is_done = import_model(&model, &file, &options, error);
-    if (is_done) {
-        is_done = compare(e, path, &model.graph, error);
-        imported_model_free(&model);
-    }
-    onnx_file_close(&file);
     return is_done;
 }
 
@@ -404,8 +385,7 @@ static void print_gains(const struct experiment *e, size_t kind)
 static void print_summary(const struct experiment *e)
 {
     printf("%zu models\n| search | gain after a quarter, half, all | quartiles, most | less time | quartiles | twice | "
-           "never "
-           "| ends with | than exhaustive | quartiles | twice | never | ends with |\n",
+           "never | ends with | than exhaustive | quartiles | twice | never | ends with |\n",
            e->n_models);
     for (size_t kind = 0; e->n_models && kind < N_KINDS; kind++) {
         print_gains(e, kind);
@@ -418,6 +398,7 @@ static void print_summary(const struct experiment *e)
 int main(int argc, char **argv)
 {
     static struct experiment e;
+    const struct import_options options = {.fold_limit = IMPORT_FOLD_LIMIT, .expands = true};
     struct error error = {0};
     int n_failed = 0;
     if (argc < 4 || argc > 3 + MOST_MODELS || !cost_database_open(&e.record, argv[1], "a record", &error)) {
@@ -426,7 +407,7 @@ int main(int argc, char **argv)
     }
     e.seconds = strtod(argv[2], NULL);
     for (int i = 3; i < argc; i++)
-        if (!compare_on_file(&e, argv[i], &error)) {
+        if (!with_model(argv[i], &options, compare, &e, &error)) {
             fprintf(stderr, "%s: %s\n", argv[i], error.message);
             n_failed++;
         }

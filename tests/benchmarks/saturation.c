@@ -12,18 +12,15 @@
 #include "core/system/clock.h"
 #include "core/text/error.h"
 #include "egraph/convert.h"
-#include "egraph/explore.h"
 #include "egraph/extraction/components.h"
 #include "egraph/extraction/ilp.h"
 #include "onnx/convert/import/import.h"
 #include "onnx/format/model_file.h"
 #include "optimizer/search/backtracking/backtracking.h"
-#include "optimizer/search/result.h"
 #include "optimizer/search/saturation/extraction_problem.h"
 #include "tests/benchmarks/search_cost.h"
 #include "tests/support/scoped.h"
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -69,9 +66,8 @@ static void tell(const struct exploration *x, double cpu, const struct candidate
     TEXT(out);
     text_printf(&out,
                 "{\"nodes\": %zu, \"classes\": %zu, \"rounds\": %zu, \"end\": \"%s\", \"seconds\": %.3f, \"cpu\": "
-                "%.3f, \"searching\": "
-                "%.3f, \"cycles\": %.3f, \"prevented\": %zu, \"filtered\": %zu, \"bytes\": %zu, \"pricing\": %.3f, "
-                "\"extracting\": %.3f, \"before\": %.9g, \"bound\": %.9g",
+                "%.3f, \"searching\": %.3f, \"cycles\": %.3f, \"prevented\": %zu, \"filtered\": %zu, \"bytes\": %zu, "
+                "\"pricing\": %.3f, \"extracting\": %.3f, \"before\": %.9g, \"bound\": %.9g",
                 e->n_live, e->n_classes, x->rounds.count, exploration_end_names[x->end], x->statistics.seconds, cpu,
                 x->statistics.seconds_searching, x->statistics.seconds_cycles, x->statistics.n_prevented,
                 x->statistics.n_resolved, egraph_memory(e), all->seconds_pricing, all->seconds_extracting, before,
@@ -155,10 +151,10 @@ static void search_all_ways(const struct graph *g, const struct rule_set *rules,
 static void solve_program(const struct egraph *e, const struct cost_model *cost, const enode_id *outputs,
                           size_t n_outputs, const struct arguments *a)
 {
-    struct extraction_problem p;
+    struct extraction_problem p FREED_BY(extraction_free);
     struct ilp_question question = {.form = (enum ilp_form)a->form, .max_seconds = (double)a->program_seconds};
     candidates_pose(e, cost, outputs, n_outputs, &p);
-    uint32_t *choice = mem_new_array(uint32_t, p.n_classes + 1);
+    LOCAL_ARRAY(uint32_t, choice, p.n_classes + 1);
     double bound, found, started = clock_seconds(), cpu = cpu_seconds();
     enum ilp_status status = ilp_solve(&p, &question, choice, &bound);
     bool has_selection = status <= ILP_FEASIBLE && extraction_settle(&p, choice, &found);
@@ -168,8 +164,6 @@ static void solve_program(const struct egraph *e, const struct cost_model *cost,
     if (has_selection)
         printf(", \"cost\": %.9g", found);
     printf("}\n");
-    mem_free_array(choice, p.n_classes + 1);
-    extraction_free(&p);
 }
 
 static void extract_all_ways(const struct exploration *x, double cpu, const struct graph *g,
@@ -177,13 +171,12 @@ static void extract_all_ways(const struct exploration *x, double cpu, const stru
                              const struct arguments *a)
 {
     struct extraction_budget budget = extraction_standard_budget;
-    struct candidates all;
+    struct candidates all FREED_BY(candidates_free);
     budget.branches = (uint64_t)a->branches;
     budget.seconds = (double)a->seconds;
     double started = cpu_seconds();
     candidates_find(&all, x->e, cost, a->branches ? &budget : NULL, outputs, n_outputs);
     tell(x, cpu, &all, cpu_seconds() - started, cost->graph_seconds(cost->context, g));
-    candidates_free(&all);
 }
 
 static void explore(const struct graph *g, const struct rule_set *rules, const struct cost_model *cost,
@@ -192,7 +185,7 @@ static void explore(const struct graph *g, const struct rule_set *rules, const s
     struct exploration_options options = exploration_standard_options;
     struct egraph e;
     struct exploration x;
-    enode_id *ids = mem_new_array(enode_id, g->tensors.count + 1);
+    LOCAL_ARRAY(enode_id, ids, g->tensors.count + 1);
     VEC(enode_id) outputs = {0};
     options.most_nodes = (size_t)a->nodes;
     options.rounds = (uint32_t)a->rounds;
@@ -214,7 +207,6 @@ static void explore(const struct graph *g, const struct rule_set *rules, const s
         extract_all_ways(&x, cpu, g, cost, outputs.items, outputs.count, a);
     exploration_free(&x);
     egraph_free(&e);
-    mem_free_array(ids, g->tensors.count + 1);
     vec_free(&outputs);
 }
 

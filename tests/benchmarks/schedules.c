@@ -9,25 +9,20 @@
 // For each file there is one row for each way, with trials, the quality (the sum of the least of all schedules over the
 // sum of what was found), and that of the convolution that fares worst; means over SEEDS seeds, the worst of all.
 #include "backends/backend.h"
-#include "backends/contract/choice.h"
 #include "backends/costs/layout_policy.h"
 #include "backends/costs/trials.h"
 #include "backends/cpu/cpu.h"
 #include "backends/planning/planner.h"
-#include "core/formats/sexp.h"
-#include "core/memory/arena.h"
 #include "core/system/clock.h"
 #include "core/text/error.h"
-#include "core/text/text.h"
-#include "graph/text.h"
 #include "tests/benchmarks/listed_conv.h"
+#include "tests/support/graph_text.h"
 #include "tuning/bridges.h"
 #include "tuning/model/cost_model.h"
 #include "tuning/reuse/reuse_plan.h"
 #include "tuning/search/grid_search.h"
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #define BATCH 24
 #define BATCH_OF_SEARCH 12
@@ -167,19 +162,16 @@ static void record_line(struct record *record, const char *line)
     struct plan plan = {0};
     struct error error = {0};
     TEXT(text);
-    const struct sexp *list;
     struct listed_conv conv;
     double n_times = 1;
     const char *times = strstr(line, " times ");
-    struct graph g FREED_BY(graph_free);
-    graph_init(&g, &arena);
+    struct graph g FREED_BY(graph_free) = {0};
     bool is_conv = listed_conv_read(line, &conv);
     if (is_conv)
         listed_conv_print(&text, &conv);
     if (times)
         sscanf(times, " times %lf", &n_times);
-    if (is_conv && sexp_parse(&arena, "graph", text.chars, strlen(text.chars), &list, &error) &&
-        graph_parse(&list->items[0], "graph", &g, &error)) {
+    if (is_conv && graph_read_text(&g, &arena, text.chars, &error)) {
         uint8_t *layouts = arena_array(&arena, uint8_t, g.tensors.count);
         memset(layouts, LAYOUT_CHANNELS_LAST, g.tensors.count);
         struct plan_request request = backend_plan_request(record->backend, &g, layouts, &arena);
@@ -521,11 +513,8 @@ static void compare_reuse(const struct record *record, bool has_bridges, size_t 
 
 static void compare(const char *name, const struct record *record)
 {
-    size_t all = 0;
-    for (size_t i = 0; i < record->n; i++)
-        all += record->of[i].is_known ? 0 : record->of[i].schedules.count;
-    printf("%s: %zu convolutions, %zu schedules, %zu not tried; %zu bridges\n| search | trials | "
-           "quality | worst |\n",
+    size_t all = SUM_ALL(size_t, size_t, i, record->n, record->of[i].is_known ? 0 : record->of[i].schedules.count);
+    printf("%s: %zu convolutions, %zu schedules, %zu not tried; %zu bridges\n| search | trials | quality | worst |\n",
            name, record->n, all, record->n_lacking, record->n_bridges);
     for (size_t i = 0; i < N_LIMITS; i++) {
         size_t most = limits[i];

@@ -1,15 +1,9 @@
 // `search [NAME:N]...`: times the search with a made-up cost on synthetic graphs of N repeated blocks. Prints a row for
 // each: nodes before and after, estimated gain, seconds, and what the search did.
-#include "core/memory/memory.h"
 #include "core/text/error.h"
-#include "graph/graph.h"
 #include "optimizer/search/backtracking/backtracking.h"
-#include "optimizer/search/result.h"
 #include "tests/benchmarks/search_cost.h"
-#include "tests/support/scoped.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tests/support/graph_text.h"
 #include <time.h>
 
 static const char *const standard_names[] = {"rnn:5", "attention:12", "inception:12", "inception:200",
@@ -17,123 +11,58 @@ static const char *const standard_names[] = {"rnn:5", "attention:12", "inception
 
 // --- synthetic graphs ------------------------------------------------------------------------------------------------
 
-struct builder {
-    struct graph *g;
-    struct arena *a;
-    int64_t n_weights;
-};
+#define CONV_RELU(to, from, weights, pad)                                                                              \
+    "w" to "# = weight f32 " weights "; c" to "# = conv :pad " pad " " from "# w" to "#; " to "# = relu c" to "#; "
+#define GATE(i, function, w, u)                                                                                        \
+    "p" i "# = matmul x# " w "; q" i "# = matmul h# " u "; s" i "# = ewadd p" i "# q" i "#; g" i "# = " function       \
+    " s" i "#; "
+#define PROJECTED(to, perm)                                                                                            \
+    "w" to "# = weight f32 1024 1024; v" to "# = weight f32 1024; p" to "# = matmul x# w" to "#; "                     \
+    "b" to "# = broadcast :shape 64 1024 v" to "#; s" to "# = ewadd p" to "# b" to "#; "                               \
+    "r" to "# = reshape :shape 64 16 64 s" to "#; " to "# = transpose :perm " perm " r" to "#; "
 
-static tensor_id weight(struct builder *b, int rank, const int64_t *dim)
-{
-    struct type type = type_make(DTYPE_F32, rank, dim);
-    return graph_add_leaf(b->g, operators[OP_WEIGHT], b->n_weights++, &type);
-}
-
-static tensor_id apply(struct builder *b, enum operator_id op, const char *attribute, uint32_t count,
-                       const int64_t *ints, uint32_t n, const tensor_id *inputs)
-{
-    struct attribute_value values[MAX_ATTRIBUTES];
-    node_id node;
-    operator_standard_attributes(operators[op], b->a, values);
-    if (attribute)
-        values[operator_find_attribute(operators[op], attribute)] = (struct attribute_value){count, ints};
-    if (!graph_add(b->g, operators[op], values, n, inputs, &node)) {
-        fprintf(stderr, "%s: %s\n", operators[op]->name, graph_refusal(b->g));
-        exit(70);
-    }
-    return graph_output_of(b->g, node, 0);
-}
-
-static tensor_id unary(struct builder *b, enum operator_id op, tensor_id x)
-{
-    return apply(b, op, NULL, 0, NULL, 1, &x);
-}
-
-static tensor_id binary(struct builder *b, enum operator_id op, tensor_id x, tensor_id y)
-{
-    return apply(b, op, NULL, 0, NULL, 2, (tensor_id[]){x, y});
-}
-
-static tensor_id conv_relu(struct builder *b, tensor_id x, int64_t filters, int64_t kernel)
-{
-    const int64_t *image = graph_type(b->g, x)->dim;
-    int64_t pad = kernel / 2;
-    tensor_id k = weight(b, 4, (int64_t[]){filters, image[1], kernel, kernel});
-    tensor_id y = apply(b, OP_CONV, "pad", 4, (int64_t[]){pad, pad, pad, pad}, 2, (tensor_id[]){x, k});
-    return unary(b, OP_RELU, y);
-}
-
-static void add_inception(struct builder *b, int64_t n)
-{
-    struct type type = type_make(DTYPE_F32, 4, (int64_t[]){1, 64, 28, 28});
-    tensor_id x = graph_add_leaf(b->g, operators[OP_INPUT], 0, &type);
-    int64_t axis = 1;
-    for (int64_t i = 0; i < n; i++) {
-        tensor_id branches[4] = {conv_relu(b, x, 16, 1), conv_relu(b, conv_relu(b, x, 8, 1), 16, 3),
-                                 conv_relu(b, conv_relu(b, x, 8, 1), 16, 5), conv_relu(b, x, 16, 1)};
-        x = apply(b, OP_CONCAT, "axis", 1, &axis, 4, branches);
-    }
-    graph_add_output(b->g, x);
-}
-
-static void add_rnn(struct builder *b, int64_t n)
-{
-    struct type type = type_make(DTYPE_F32, 2, (int64_t[]){1, 512});
-    tensor_id h = graph_add_leaf(b->g, operators[OP_INPUT], 0, &type), w[16], gate[8];
-    for (int i = 0; i < 16; i++)
-        w[i] = weight(b, 2, (int64_t[]){512, 512});
-    for (int64_t step = 1; step <= n; step++) {
-        tensor_id x = graph_add_leaf(b->g, operators[OP_INPUT], step, &type);
-        for (int i = 0; i < 8; i++)
-            gate[i] =
-                unary(b, i % 2 ? OP_SIGMOID : OP_RELU,
-                      binary(b, OP_EWADD, binary(b, OP_MATMUL, x, w[2 * i]), binary(b, OP_MATMUL, h, w[2 * i + 1])));
-        for (int i = 0; i < 4; i++)
-            gate[i] = unary(b, OP_TANH, binary(b, i % 2 ? OP_EWADD : OP_EWMUL, gate[2 * i], gate[2 * i + 1]));
-        h = unary(b, OP_TANH,
-                  binary(b, OP_EWMUL, binary(b, OP_EWADD, gate[0], gate[1]), binary(b, OP_EWMUL, gate[2], gate[3])));
-    }
-    graph_add_output(b->g, h);
-}
-
-static void add_attention(struct builder *b, int64_t n)
-{
-    struct type type = type_make(DTYPE_F32, 2, (int64_t[]){64, 1024});
-    tensor_id x = graph_add_leaf(b->g, operators[OP_INPUT], 0, &type), projected[3];
-    for (int64_t i = 0; i < n; i++) {
-        for (int j = 0; j < 3; j++) {
-            tensor_id y = binary(b, OP_MATMUL, x, weight(b, 2, (int64_t[]){1024, 1024}));
-            tensor_id bias = apply(b, OP_BROADCAST, "shape", 2, (int64_t[]){64, 1024}, 1,
-                                   (tensor_id[]){weight(b, 1, (int64_t[]){1024})});
-            y = apply(b, OP_RESHAPE, "shape", 3, (int64_t[]){64, 16, 64}, 1,
-                      (tensor_id[]){binary(b, OP_EWADD, y, bias)});
-            projected[j] =
-                apply(b, OP_TRANSPOSE, "perm", 3, j == 1 ? (int64_t[]){1, 2, 0} : (int64_t[]){1, 0, 2}, 1, &y);
-        }
-        tensor_id attended = binary(b, OP_MATMUL, binary(b, OP_MATMUL, projected[0], projected[1]), projected[2]);
-        attended = apply(b, OP_TRANSPOSE, "perm", 3, (int64_t[]){1, 0, 2}, 1, &attended);
-        attended = apply(b, OP_RESHAPE, "shape", 2, (int64_t[]){64, 1024}, 1, &attended);
-        x = binary(b, OP_EWADD, x, binary(b, OP_MATMUL, attended, weight(b, 2, (int64_t[]){1024, 1024})));
-        tensor_id hidden = unary(b, OP_RELU, binary(b, OP_MATMUL, x, weight(b, 2, (int64_t[]){1024, 2048})));
-        x = binary(b, OP_EWADD, x, binary(b, OP_MATMUL, hidden, weight(b, 2, (int64_t[]){2048, 1024})));
-    }
-    graph_add_output(b->g, x);
-}
+#define PROJECTED_THRICE PROJECTED("a", "1 0 2") PROJECTED("c", "1 2 0") PROJECTED("d", "1 0 2")
+#define BRANCHES                                                                                                       \
+    CONV_RELU("a", "x", "16 64 1 1", "0 0 0 0")                                                                        \
+    CONV_RELU("b", "x", "8 64 1 1", "0 0 0 0")                                                                         \
+    CONV_RELU("d", "b", "16 8 3 3", "1 1 1 1")                                                                         \
+    CONV_RELU("e", "x", "8 64 1 1", "0 0 0 0")                                                                         \
+    CONV_RELU("f", "e", "16 8 5 5", "2 2 2 2") CONV_RELU("g", "x", "16 64 1 1", "0 0 0 0")
+#define GATES                                                                                                          \
+    GATE("0", "relu", "a", "b")                                                                                        \
+    GATE("1", "sigmoid", "c", "d")                                                                                     \
+    GATE("2", "relu", "e", "f")                                                                                        \
+    GATE("3", "sigmoid", "g", "i")                                                                                     \
+    GATE("4", "relu", "j", "k")                                                                                        \
+    GATE("5", "sigmoid", "l", "m") GATE("6", "relu", "n", "o") GATE("7", "sigmoid", "p", "q")
 
 static const struct {
-    const char *name;
-    void (*add)(struct builder *b, int64_t n);
-} kinds[] = {{"inception:", add_inception}, {"rnn:", add_rnn}, {"attention:", add_attention}};
+    const char *name, *leaves, *block;
+} kinds[] = {
+    {"inception:", "x1 = f32 1 64 28 28; ", BRANCHES "x@ = concat 1 a# d# f# g#; "},
+    {"rnn:", "h1 = f32 1 512; a b c d e f g i j k l m n o p q = weight f32 512 512; ",
+     "x# = f32 1 512; " GATES "a# = ewmul g0# g1#; b# = ewadd g2# g3#; c# = ewmul g4# g5#; d# = ewadd g6# g7#; "
+     "e# = tanh a#; f# = tanh b#; i# = tanh c#; j# = tanh d#; k# = ewadd e# f#; l# = ewmul i# j#; m# = ewmul k# l#; "
+     "h@ = tanh m#; "},
+    {"attention:", "x1 = f32 64 1024; ",
+     PROJECTED_THRICE
+     "e# = matmul a# c#; f# = matmul e# d#; g# = transpose :perm 1 0 2 f#; "
+     "h# = reshape :shape 64 1024 g#; i# = weight f32 1024 1024; j# = matmul h# i#; k# = ewadd x# j#; "
+     "l# = weight f32 1024 2048; m# = matmul k# l#; n# = relu m#; o# = weight f32 2048 1024; q# = matmul n# o#; "
+     "x@ = ewadd k# q#; "},
+};
 
-static bool add_synthetic(struct graph *g, const char *name)
+// False: it is no graph of blocks.
+static bool make_synthetic(struct graph *ret_graph, struct arena *a, const char *name, struct error *error)
 {
-    struct builder b = {.g = g, .a = g->arena};
+    TEXT(text);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strncmp(name, kinds[i].name, strlen(kinds[i].name)) == 0) {
-            kinds[i].add(&b, atoll(name + strlen(kinds[i].name)));
-            return true;
+            text_add(&text, kinds[i].leaves);
+            graph_text_add_blocks(&text, kinds[i].block, atoi(name + strlen(kinds[i].name)));
         }
-    return false;
+    return text.count ? graph_read_text(ret_graph, a, text.chars, error)
+                      : error_set_code(error, EXIT_USAGE, name, "is no graph of blocks");
 }
 
 // --- measuring -------------------------------------------------------------------------------------------------------
@@ -160,12 +89,11 @@ static void search_and_print(const char *name, const struct graph *g, const stru
 static bool measure(const char *name, const struct rule_set *rules, struct error *error)
 {
     ARENA(a);
-    struct graph g FREED_BY(graph_free);
-    graph_init(&g, &a);
-    bool is_synthetic = add_synthetic(&g, name);
-    if (is_synthetic)
+    struct graph g FREED_BY(graph_free) = {0};
+    bool is_made = make_synthetic(&g, &a, name, error);
+    if (is_made)
         search_and_print(name, &g, rules);
-    return is_synthetic || error_set_code(error, EXIT_USAGE, name, "is no graph of blocks");
+    return is_made;
 }
 
 int main(int argc, char **argv)

@@ -1,9 +1,7 @@
 #include "tests/benchmarks/search_cost.h"
 
 #include "core/memory/hash.h"
-#include "core/memory/memory.h"
 #include "core/numbers/random.h"
-#include "graph/graph.h"
 #include "graph/graph_whole.h"
 
 static double elements_of(const struct graph *g, tensor_id t)
@@ -42,10 +40,7 @@ static double node_seconds(const struct graph *g, node_id n)
 
 static bool reads_a_value(const struct graph *g, node_id n, const bool *is_value)
 {
-    for (uint32_t i = 0; i < g->nodes.items[n].n_inputs; i++)
-        if (is_value[g->tensors.items[graph_inputs(g, n)[i]].producer])
-            return true;
-    return false;
+    return ANY(uint32_t, i, g->nodes.items[n].n_inputs, is_value[g->tensors.items[graph_inputs(g, n)[i]].producer]);
 }
 
 // The cost of an operator depends on its attributes and on the shapes that it reads.
@@ -75,7 +70,8 @@ static double factor_of(const struct random_prices *prices, const struct graph *
 static double sum_of_steps(const struct random_prices *prices, const struct graph *g)
 {
     double seconds = 0;
-    bool *live = mem_new_array(bool, g->nodes.count + 1), *is_value = mem_new_array(bool, g->nodes.count + 1);
+    LOCAL_ARRAY(bool, live, g->nodes.count + 1);
+    LOCAL_ARRAY(bool, is_value, g->nodes.count + 1);
     graph_mark_live(g, live);
     for (node_id n = 0; n < g->nodes.count; n++) {
         const struct operator* op = g->nodes.items[n].op;
@@ -83,8 +79,6 @@ static double sum_of_steps(const struct random_prices *prices, const struct grap
         if (live[n] && is_value[n])
             seconds += node_seconds(g, n) * factor_of(prices, g, n);
     }
-    mem_free_array(live, g->nodes.count + 1);
-    mem_free_array(is_value, g->nodes.count + 1);
     return seconds;
 }
 

@@ -5,6 +5,7 @@
 #include "core/system/temporary.h"
 #include "tests/support/check.h"
 #include <sched.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

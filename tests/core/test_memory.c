@@ -1,5 +1,6 @@
 #include "core/memory/heap.h"
 #include "tests/support/check.h"
+#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>

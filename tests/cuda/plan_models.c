@@ -10,6 +10,7 @@
 #include "backends/cuda/load.h"
 #include "tests/cuda/planning.h"
 #include "tests/onnx/with_model.h"
+#include <stdio.h>
 #include <string.h>
 
 #define MOST_ARCHITECTURES 8

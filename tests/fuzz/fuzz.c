@@ -4,6 +4,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "core/text/text.h"
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -4,6 +4,7 @@
 #include "onnx/format/check.h"
 #include "onnx/format/model_file.h"
 #include "tests/fuzz/fuzz.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,15 +1,11 @@
 // `onnx_copy [--limit BYTES] [--decode] IN OUT [IN OUT]...`: reads each model, checks it and writes it again untouched;
 // with --decode, every tensor's elements are written to stdout. The test scripts drive it.
-#include "core/memory/memory.h"
-#include "core/text/error.h"
 #include "onnx/format/check.h"
-#include "onnx/format/model.h"
 #include "onnx/format/model_file.h"
 #include "onnx/format/model_save.h"
 #include "onnx/format/tensor.h"
 #include "tests/onnx/each_model.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 //     FOLDER: equal | opaque (REASON) | no data (REASON) | DIFFERS (REASON)
 #include "backends/backend.h"
 #include "backends/cpu/cpu.h"
-#include "core/memory/memory.h"
 #include "core/text/error.h"
 #include "expressions/elements.h"
 #include "graph/graph_whole.h"
@@ -151,21 +150,17 @@ static bool import_test(struct test *t, struct error *error)
     return import_model(&t->model, &t->file, &options, error);
 }
 
-static bool is_exact(enum dtype dtype)
-{
-    return !dtype_is_float(dtype);
-}
-
 static double tolerance_of(enum dtype dtype)
 {
-    return dtype == DTYPE_F16 || dtype == DTYPE_BF16 ? TOLERANCE_OF_HALVES : TOLERANCE;
+    return !dtype_is_float(dtype) ? 0 : dtype == DTYPE_F16 || dtype == DTYPE_BF16 ? TOLERANCE_OF_HALVES : TOLERANCE;
 }
 
 static bool is_close(const struct tensor_value *found, const struct tensor_value *expected, double *ret_difference)
 {
     size_t n = (size_t)type_elements(&expected->type);
     double largest = 0, difference = 0;
-    double *a = mem_new_array(double, n + 1), *b = mem_new_array(double, n + 1);
+    LOCAL_ARRAY(double, a, n + 1);
+    LOCAL_ARRAY(double, b, n + 1);
     elements_to_reals(expected->type.dtype, expected->data, n, a);
     elements_to_reals(expected->type.dtype, found->data, n, b);
     for (size_t i = 0; i < n; i++) {
@@ -174,10 +169,8 @@ static bool is_close(const struct tensor_value *found, const struct tensor_value
         if (!is_same && !(fabs(a[i] - b[i]) <= difference))
             difference = isfinite(a[i] - b[i]) ? fabs(a[i] - b[i]) : INFINITY;
     }
-    mem_free_array(a, n + 1);
-    mem_free_array(b, n + 1);
     *ret_difference = largest > 0 ? difference / largest : difference;
-    return is_exact(expected->type.dtype) ? difference == 0 : *ret_difference <= tolerance_of(expected->type.dtype);
+    return *ret_difference <= tolerance_of(expected->type.dtype);
 }
 
 static bool compare_output(struct test *t, size_t index, const struct tensor_value *found, struct error *error)
@@ -201,11 +194,11 @@ static bool compare_output(struct test *t, size_t index, const struct tensor_val
 
 static bool has_live_opaque(const struct graph *g)
 {
-    bool *live = mem_new_array(bool, g->nodes.count + 1), has_opaque = false;
+    LOCAL_ARRAY(bool, live, g->nodes.count + 1);
+    bool has_opaque = false;
     graph_mark_live(g, live);
     for (node_id n = 0; n < g->nodes.count; n++)
         has_opaque |= live[n] && g->nodes.items[n].op->id == OP_OPAQUE;
-    mem_free_array(live, g->nodes.count + 1);
     return has_opaque;
 }
 
@@ -290,7 +283,6 @@ static void run_test(struct test *t, struct error *error)
 static bool run_folder(const char *folder, struct backend *backend, bool binds)
 {
     struct test t = {.folder = folder, .backend = backend, .binds = binds};
-    arena_init(&t.arena);
     run_test(&t, &(struct error){0});
     printf("%s: %s\n", folder, t.verdict);
     arena_free(&t.arena);

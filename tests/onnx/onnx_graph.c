@@ -1,13 +1,10 @@
 // `onnx_graph [--shape S]... [--values FILE] [--most N] IN`: imports a model and prints its graph, then what is opaque
 // and why. FILE gets the values of weights of at most N entries (16), which decide what the graph computes (exponents,
 // epsilons, indices): a line for each, its number and its entries. For tests and eyes.
-#include "core/memory/memory.h"
-#include "core/text/error.h"
 #include "core/text/text.h"
 #include "expressions/elements.h"
 #include "graph/text.h"
-#include "onnx/convert/import/import.h"
-#include "onnx/format/model_file.h"
+#include "tests/onnx/with_model.h"
 #include "tests/support/graph_check.h"
 
 #include <stdio.h>
@@ -37,13 +34,12 @@ static bool write_value(struct imported_model *m, const struct node *n, FILE *ou
     const void *data;
     if (!imported_weight_data(m, (size_t)n->attributes[0].ints[0], &data, error))
         return false;
-    double *entries = mem_new_array(double, count + 1);
+    LOCAL_ARRAY(double, entries, count + 1);
     elements_to_reals(type->dtype, data, count, entries);
     fprintf(out, "%lld", (long long)n->attributes[0].ints[0]);
     for (size_t i = 0; i < count; i++)
         fprintf(out, " %.17g", entries[i]);
     fputc('\n', out);
-    mem_free_array(entries, count + 1);
     return true;
 }
 
@@ -70,20 +66,11 @@ static bool write_values_to_file(struct imported_model *m, const struct values *
     return is_written;
 }
 
-static bool import_and_print(const char *path, const struct values *values, const struct import_options *options,
-                             struct error *error)
+static bool check_and_print(struct imported_model *m, void *context, struct error *error)
 {
-    struct onnx_file file;
-    struct imported_model model;
-    if (!onnx_file_open(&file, path, error))
-        return false;
-    bool is_fine = import_model(&model, &file, options, error);
-    if (is_fine) {
-        is_fine = graph_check(&model.graph, error) && (!values->path || write_values_to_file(&model, values, error));
-        print_model(&model);
-        imported_model_free(&model);
-    }
-    onnx_file_close(&file);
+    const struct values *values = context;
+    bool is_fine = graph_check(&m->graph, error) && (!values->path || write_values_to_file(m, values, error));
+    print_model(m);
     return is_fine;
 }
 
@@ -108,7 +95,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: onnx_graph [--shape NAME=SIZES]... [--values FILE] [--most N] IN\n");
         return EXIT_USAGE;
     }
-    if (!import_and_print(argv[at], &values, &options, &error)) {
+    if (!with_model(argv[at], &options, check_and_print, &values, &error)) {
         error_exit("onnx_graph", &error);
         return (int)error.code;
     }

@@ -1,25 +1,32 @@
 // `onnx_pass [--anew] [--shape S]... IN OUT [IN OUT]...`: imports each model and exports the graph as it is: what remains
 // of a model that no rewrite touches. With --anew no node is kept: everything is written as a rewrite would. The counts go
 // to stderr. The test scripts drive it.
-#include "core/text/error.h"
 #include "onnx/convert/export/export.h"
-#include "onnx/convert/import/import.h"
 #include "onnx/format/check.h"
-#include "onnx/format/model_file.h"
 #include "onnx/format/model_save.h"
 #include "tests/onnx/each_model.h"
 #include "tests/onnx/forget_origins.h"
+#include "tests/onnx/with_model.h"
 #include "tests/support/graph_check.h"
 
-#include <stdio.h>
 #include <string.h>
 
-static bool export_and_write(struct imported_model *m, const char *to, struct error *error)
+struct passing {
+    struct import_options import;
+    bool is_anew;
+    const char *to;
+};
+
+static bool export_and_write(struct imported_model *m, void *context, struct error *error)
 {
+    const struct passing *p = context;
+    const char *to = p->to;
     struct onnx_model *result;
     struct exported_types types;
     struct onnx_reader reader = {exported_types_are_read_back, &types};
     struct graph copy FREED_BY(graph_free);
+    if (p->is_anew)
+        forget_origins(m);
     graph_copy(&copy, &m->graph);
     bool is_fine = graph_check(&copy, error) && export_model(m, &copy, &result, &types, error) &&
                    onnx_model_check(result, to, error) && onnx_model_write(result, m->file, to, 0, &reader, error);
@@ -29,27 +36,11 @@ static bool export_and_write(struct imported_model *m, const char *to, struct er
     return is_fine;
 }
 
-struct passing {
-    struct import_options import;
-    bool is_anew;
-};
-
 static bool pass_through(const void *how, const char *from, const char *to, struct error *error)
 {
-    const struct passing *p = how;
-    struct onnx_file file;
-    struct imported_model model;
-    if (!onnx_file_open(&file, from, error))
-        return false;
-    bool is_fine = import_model(&model, &file, &p->import, error);
-    if (is_fine) {
-        if (p->is_anew)
-            forget_origins(&model);
-        is_fine = export_and_write(&model, to, error);
-        imported_model_free(&model);
-    }
-    onnx_file_close(&file);
-    return is_fine;
+    struct passing p = *(const struct passing *)how;
+    p.to = to;
+    return with_model(from, &p.import, export_and_write, &p, error);
 }
 
 int main(int argc, char **argv)

@@ -1,25 +1,18 @@
 // `onnx_rewrite RULES SEED STEPS|saturate IN OUT`: imports a model, applies rules at random places, and exports what has
 // become of it; or searches by saturation what is cheapest at random prices. The rules that were applied go to stderr.
 // The test scripts ask ONNX Runtime whether the two models agree.
-#include "core/memory/memory.h"
 #include "core/numbers/random.h"
-#include "core/text/error.h"
 #include "graph/graph_whole.h"
 #include "onnx/convert/export/export.h"
-#include "onnx/convert/import/import.h"
 #include "onnx/format/check.h"
-#include "onnx/format/model_file.h"
 #include "onnx/format/model_save.h"
 #include "optimizer/search/backtracking/backtracking.h"
-#include "optimizer/search/result.h"
 #include "optimizer/search/saturation/saturation.h"
 #include "optimizer/search/translation_validation.h"
-#include "substitutions/match.h"
 #include "substitutions/match_index.h"
+#include "tests/onnx/with_model.h"
 #include "tests/support/graph_check.h"
-#include "tests/support/scoped.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,7 +74,6 @@ static void walk(const struct graph *g, const struct rule_set *rules, uint64_t s
                  struct graph *ret_graph)
 {
     struct walk w = {.random = random_seed(seed), .rules = rules};
-    arena_init(&w.scratch);
     w.n_taken = mem_alloc_zero((rules->rules.count + 1) * sizeof *w.n_taken);
     graph_copy(&w.g, g);
     for (; steps > 0; steps--)
@@ -98,7 +90,7 @@ static double seconds_at_random_prices(void *context, const struct graph *g)
 {
     const uint64_t *seed = context;
     double seconds = 0;
-    bool *live = mem_new_array(bool, g->nodes.count + 1);
+    LOCAL_ARRAY(bool, live, g->nodes.count + 1);
     graph_mark_live(g, live);
     for (node_id n = 0; n < g->nodes.count; n++) {
         const struct node *node = &g->nodes.items[n];
@@ -107,7 +99,6 @@ static double seconds_at_random_prices(void *context, const struct graph *g)
         uint64_t size = (uint64_t)type_elements(graph_type(g, node->first_output));
         seconds += 1 + (double)(random_keyed(*seed, node->op->id + size * OP_COUNT) % 8);
     }
-    mem_free_array(live, g->nodes.count + 1);
     return seconds;
 }
 
@@ -138,6 +129,11 @@ static bool saturate(const struct graph *g, const struct rule_set *rules, uint64
 
 // --- the program -----------------------------------------------------------------------------------------------------
 
+struct rewriting {
+    const struct rule_set *rules;
+    char **argv;
+};
+
 static bool export_and_write(struct imported_model *m, const struct graph *g, const char *to, struct error *error)
 {
     struct onnx_model *result;
@@ -147,8 +143,10 @@ static bool export_and_write(struct imported_model *m, const struct graph *g, co
            onnx_model_write(result, m->file, to, 0, &reader, error);
 }
 
-static bool rewrite(struct imported_model *m, const struct rule_set *rules, char **argv, struct error *error)
+static bool rewrite(struct imported_model *m, void *context, struct error *error)
 {
+    const struct rule_set *rules = ((const struct rewriting *)context)->rules;
+    char **argv = ((const struct rewriting *)context)->argv;
     struct graph g FREED_BY(graph_free);
     uint64_t seed = strtoull(argv[2], NULL, 10);
     bool is_fine = true;
@@ -156,28 +154,12 @@ static bool rewrite(struct imported_model *m, const struct rule_set *rules, char
         is_fine = saturate(&m->graph, rules, seed, &g, error);
     else
         walk(&m->graph, rules, seed, strtol(argv[3], NULL, 10), &g);
-    is_fine = is_fine && export_and_write(m, &g, argv[5], error);
-    return is_fine;
-}
-
-static bool run(char **argv, struct rule_set *rules, struct error *error)
-{
-    struct onnx_file file;
-    struct imported_model model;
-    struct import_options options = {.fold_limit = IMPORT_FOLD_LIMIT};
-    if (!rule_set_read(rules, argv[1], error) || !onnx_file_open(&file, argv[4], error))
-        return false;
-    bool is_fine = import_model(&model, &file, &options, error);
-    if (is_fine) {
-        is_fine = rewrite(&model, rules, argv, error);
-        imported_model_free(&model);
-    }
-    onnx_file_close(&file);
-    return is_fine;
+    return is_fine && export_and_write(m, &g, argv[5], error);
 }
 
 int main(int argc, char **argv)
 {
+    const struct import_options options = {.fold_limit = IMPORT_FOLD_LIMIT};
     struct error error = {0};
     struct arena arena;
     struct rule_set rules;
@@ -187,7 +169,8 @@ int main(int argc, char **argv)
     }
     arena_init(&arena);
     rule_set_init(&rules, &arena);
-    bool is_done = run(argv, &rules, &error);
+    bool is_done = rule_set_read(&rules, argv[1], &error) &&
+                   with_model(argv[4], &options, rewrite, &(struct rewriting){&rules, argv}, &error);
     rule_set_free(&rules);
     arena_free(&arena);
     if (!is_done) {

@@ -1,12 +1,10 @@
 // Tensors whose elements are computed when they are written: what is read back, how many are in memory at a time, and
 // what is left where one cannot be computed.
-#include "onnx/format/model.h"
+#include "core/system/temporary.h"
 #include "onnx/format/model_file.h"
 #include "onnx/format/model_save.h"
 #include "onnx/format/tensor.h"
-#include "tests/support/check.h"
-
-#include <unistd.h>
+#include "tests/support/temporary_path.h"
 
 enum { TENSORS = 6, ELEMENTS = 1 << 18 };
 
@@ -79,41 +77,31 @@ static void expect_elements(const char *path)
     }
 }
 
-static void remove_folder(const char *folder)
-{
-    char command[128];
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    assert_int_equal(system(command), 0);
-}
-
 // In one file, and with a limit that moves them to another one.
 TEST(deferred_elements_are_written_one_tensor_at_a_time)
 {
     for (size_t limit = 0; limit <= 4096; limit += 4096) {
-        char folder[] = "/tmp/taso-deferred-XXXXXX", path[64];
+        struct temporary_folder folder FREED_BY(temporary_folder_remove) = {0};
         size_t before = mem_in_use(), most_in_use = 0;
         ARENA(arena);
-        assert_non_null(mkdtemp(folder));
-        snprintf(path, sizeof path, "%s/m.onnx", folder);
+        OK(temporary_folder_make(&folder, &error));
+        const char *path = arena_printf(&arena, "%s/m.onnx", folder.path);
         OK(onnx_model_write(make_model(&arena, -1, &most_in_use), NULL, path, limit, NULL, &error));
         assert_in_range(most_in_use - before, ELEMENTS * sizeof(float), 2 * ELEMENTS * sizeof(float));
         expect_elements(path);
-        remove_folder(folder);
     }
 }
 
 TEST(what_cannot_be_computed_leaves_no_file)
 {
     for (size_t limit = 0; limit <= 4096; limit += 4096) {
-        char folder[] = "/tmp/taso-deferred-XXXXXX", path[64];
+        TEMPORARY_PATH(path);
         size_t most_in_use = 0;
         ARENA(arena);
         struct error error = {0};
-        assert_non_null(mkdtemp(folder));
-        snprintf(path, sizeof path, "%s/m.onnx", folder);
         assert_false(onnx_model_write(make_model(&arena, 3, &most_in_use), NULL, path, limit, NULL, &error));
         assert_string_equal(error.message, "number 3 cannot be computed");
         assert_int_equal(error.code, EXIT_UNSUPPORTED);
-        assert_int_equal(rmdir(folder), 0);
+        assert_int_not_equal(access(path, F_OK), 0);
     }
 }

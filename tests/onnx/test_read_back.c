@@ -1,14 +1,12 @@
 // A written model that says something else than was exported takes nobody's place: a type, the interface, the order of
 // nodes. Files are what they were before.
-#include "core/system/file.h"
 #include "onnx/convert/export/export.h"
 #include "onnx/convert/export/export_alone.h"
 #include "onnx/convert/symbolic/import_symbolic.h"
 #include "onnx/format/model_file.h"
 #include "onnx/format/model_save.h"
 #include "tests/support/parse_graph.h"
-
-#include <unistd.h>
+#include "tests/support/temporary_path.h"
 
 struct written {
     struct arena arena;
@@ -18,8 +16,7 @@ struct written {
     struct exported_types types;
 };
 
-static const char *const graph_text =
-    "(graph (let t0 (input 0) (f32 2 3)) (let t1 (relu t0)) (let t2 (exp t1)) (output t2 t1))";
+static const char *const graph_text = "t0 = f32 2 3; t1 = relu t0; t2 = exp t1; output t2 t1";
 
 static void write_original(const char *path, struct arena *arena)
 {
@@ -34,11 +31,6 @@ static struct onnx_value_info *input_of_model(const struct onnx_model *m)
     return m->graph->inputs.items[0];
 }
 
-static struct onnx_dimension *size_of_input(const struct onnx_model *m)
-{
-    return input_of_model(m)->type->tensor->shape->dimensions.items[0];
-}
-
 static void open_written(struct written *w, const char *path, bool is_symbolic)
 {
     struct import_options options = {.fold_limit = IMPORT_FOLD_LIMIT};
@@ -46,7 +38,8 @@ static void open_written(struct written *w, const char *path, bool is_symbolic)
     write_original(path, &w->arena);
     OK(onnx_file_open(&w->file, path, &error));
     if (is_symbolic)
-        *size_of_input(w->file.model) = (struct onnx_dimension){.symbol = {"batch", 5}};
+        *(struct onnx_dimension *)input_of_model(w->file.model)->type->tensor->shape->dimensions.items[0] =
+            (struct onnx_dimension){.symbol = {"batch", 5}};
     for (size_t i = 0; is_symbolic && i < w->file.model->graph->outputs.count; i++) {
         const struct onnx_value_info *output = w->file.model->graph->outputs.items[i];
         *(struct onnx_dimension *)output->type->tensor->shape->dimensions.items[0] =
@@ -163,16 +156,11 @@ static void forget_symbol_of_node(struct written *w)
 TEST(what_is_right_is_written)
 {
     for (int is_symbolic = 0; is_symbolic < 2; is_symbolic++) {
-        char folder[] = "/tmp/taso-read-back-XXXXXX", path[64], out[64];
-        struct written w;
-        assert_non_null(mkdtemp(folder));
-        snprintf(path, sizeof path, "%s/m.onnx", folder);
-        snprintf(out, sizeof out, "%s/out.onnx", folder);
+        TEMPORARY_PATH(path);
+        TEMPORARY_PATH(out);
+        struct written w FREED_BY(close_written);
         open_written(&w, path, is_symbolic);
         assert_true(is_written(&w, out, &(struct error){0}));
-        close_written(&w);
-        unlink(path);
-        assert_int_equal(rmdir(folder), 0);
     }
 }
 
@@ -186,19 +174,14 @@ TEST(what_differs_is_not_written)
         {swap_outputs, false}, {declare_element_type, false}, {rename_symbol, true},        {fix_size, true},
         {fix_size, false},     {reverse_nodes, true},         {forget_symbol_of_node, true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char folder[] = "/tmp/taso-read-back-XXXXXX", path[64], out[64];
-        struct written w;
+        TEMPORARY_PATH(path);
+        TEMPORARY_PATH(out);
+        struct written w FREED_BY(close_written);
         struct error error;
-        assert_non_null(mkdtemp(folder));
-        snprintf(path, sizeof path, "%s/m.onnx", folder);
-        snprintf(out, sizeof out, "%s/out.onnx", folder);
         open_written(&w, path, cases[i].is_symbolic);
         cases[i].spoil(&w);
         if (is_written(&w, out, &error))
             fail_msg("case %zu is written", i);
         assert_int_equal(error.code, EXIT_UNSUPPORTED);
-        close_written(&w);
-        unlink(path);
-        assert_int_equal(rmdir(folder), 0);
     }
 }

@@ -34,23 +34,21 @@ static const struct tensor_case cases[] = {
     {BYTES("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x10\x03"), NOTHING, "negative"},
 };
 
-TEST(tensors_are_decoded)
+TEST_OF_EACH(tensors_are_decoded, row, cases)
 {
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        ARENA(arena);
-        struct error error = {0};
-        struct onnx_bytes elements;
-        void *t;
-        assert_true(onnx_message_parse(&arena, &onnx_tensor_descriptor, "f", (const uint8_t *)cases[i].bytes,
-                                       cases[i].size, &t, &error));
-        bool is_fine = onnx_tensor_decode(t, &arena, "f", &elements, &error);
-        assert_int_equal(is_fine, cases[i].elements != NULL);
-        if (is_fine) {
-            assert_int_equal(elements.size, cases[i].elements_size);
-            assert_memory_equal(elements.at, cases[i].elements, elements.size);
-        } else {
-            assert_non_null(strstr(error.message, cases[i].reason));
-        }
+    ARENA(arena);
+    struct error error = {0};
+    struct onnx_bytes elements;
+    void *t;
+    assert_true(
+        onnx_message_parse(&arena, &onnx_tensor_descriptor, "f", (const uint8_t *)row->bytes, row->size, &t, &error));
+    bool is_fine = onnx_tensor_decode(t, &arena, "f", &elements, &error);
+    assert_int_equal(is_fine, row->elements != NULL);
+    if (is_fine) {
+        assert_int_equal(elements.size, row->elements_size);
+        assert_memory_equal(elements.at, row->elements, elements.size);
+    } else {
+        assert_non_null(strstr(error.message, row->reason));
     }
 }
 

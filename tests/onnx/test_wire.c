@@ -30,19 +30,17 @@ static struct wire_range range_of(const char *bytes, size_t size)
     return (struct wire_range){(const uint8_t *)bytes, (const uint8_t *)bytes + size};
 }
 
-TEST(varints_are_read)
+TEST_OF_EACH(varints_are_read, row, varints)
 {
-    for (size_t i = 0; i < COUNT_OF(varints); i++) {
-        struct wire_range r = range_of(varints[i].bytes, varints[i].size);
-        uint64_t value = 0;
-        const char *reason = wire_read_varint(&r, &value);
-        assert_int_equal(reason == NULL, varints[i].is_fine);
-        if (varints[i].is_fine) {
-            assert_int_equal(value, varints[i].value);
-            assert_ptr_equal(r.at, r.end);
-        } else {
-            assert_ptr_equal(r.at, varints[i].bytes);
-        }
+    struct wire_range r = range_of(row->bytes, row->size);
+    uint64_t value = 0;
+    const char *reason = wire_read_varint(&r, &value);
+    assert_int_equal(reason == NULL, row->is_fine);
+    if (row->is_fine) {
+        assert_int_equal(value, row->value);
+        assert_ptr_equal(r.at, r.end);
+    } else {
+        assert_ptr_equal(r.at, row->bytes);
     }
 }
 
@@ -68,21 +66,19 @@ static const struct record_case records[] = {
     {BYTES("\x08"), "a number is cut short", 0, 0},
 };
 
-TEST(records_are_read)
+TEST_OF_EACH(records_are_read, row, records)
 {
-    for (size_t i = 0; i < COUNT_OF(records); i++) {
-        struct wire_range r = range_of(records[i].bytes, records[i].size);
-        struct wire_record record;
-        const char *reason = wire_read_record(&r, &record);
-        if (records[i].reason) {
-            assert_string_equal(reason, records[i].reason);
-            continue;
-        }
-        assert_null(reason);
-        assert_int_equal(record.number, records[i].number);
-        assert_int_equal(record.value, records[i].value);
-        assert_int_equal(record.whole.end - record.whole.at, records[i].size);
+    struct wire_range r = range_of(row->bytes, row->size);
+    struct wire_record record;
+    const char *reason = wire_read_record(&r, &record);
+    if (row->reason) {
+        assert_string_equal(reason, row->reason);
+        return;
     }
+    assert_null(reason);
+    assert_int_equal(record.number, row->number);
+    assert_int_equal(record.value, row->value);
+    assert_int_equal(record.whole.end - record.whole.at, row->size);
 }
 
 // Nodes as bytes; what comes back, when not the same.
@@ -114,22 +110,20 @@ static const struct node_case nodes[] = {
     {BYTES("\x2a\x03\x42\x01\x80"), BYTES(""), "byte 2, in AttributeProto: a packed list of numbers is cut short"},
 };
 
-TEST(messages_come_back)
+TEST_OF_EACH(messages_come_back, row, nodes)
 {
-    for (size_t i = 0; i < COUNT_OF(nodes); i++) {
-        ARENA(arena);
-        struct error error = {0};
-        void *message;
-        bool is_fine = onnx_message_parse(&arena, &onnx_node_descriptor, "f", (const uint8_t *)nodes[i].bytes,
-                                          nodes[i].size, &message, &error);
-        assert_int_equal(is_fine, nodes[i].reason == NULL);
-        if (is_fine) {
-            struct onnx_bytes out = onnx_message_encode(&arena, &onnx_node_descriptor, message);
-            assert_int_equal(out.size, nodes[i].written_size);
-            assert_memory_equal(out.at, nodes[i].written, out.size);
-        } else {
-            assert_string_equal(error.message, nodes[i].reason);
-        }
+    ARENA(arena);
+    struct error error = {0};
+    void *message;
+    bool is_fine = onnx_message_parse(&arena, &onnx_node_descriptor, "f", (const uint8_t *)row->bytes, row->size,
+                                      &message, &error);
+    assert_int_equal(is_fine, row->reason == NULL);
+    if (is_fine) {
+        struct onnx_bytes out = onnx_message_encode(&arena, &onnx_node_descriptor, message);
+        assert_int_equal(out.size, row->written_size);
+        assert_memory_equal(out.at, row->written, out.size);
+    } else {
+        assert_string_equal(error.message, row->reason);
     }
 }
 

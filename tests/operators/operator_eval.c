@@ -8,6 +8,7 @@
 #include "tests/operators/typed_call.h"
 #include "tests/support/scoped.h"
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 enum domain { DOMAIN_F64, DOMAIN_I64, DOMAIN_FIELD };

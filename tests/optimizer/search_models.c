@@ -1,19 +1,13 @@
 // `search_models RULES FIRST END MODEL...`: searches imported models at random prices, one run for each seed from FIRST
 // up to END, and compares all entries of all outputs with the original's over the prime field. Prices are what measured
 // costs may be on some machine: each step's by its arithmetic and memory traffic, times a random factor of 0.3 to 2.
-#include "core/memory/memory.h"
-#include "core/text/error.h"
-#include "onnx/convert/import/import.h"
-#include "onnx/format/model_file.h"
 #include "optimizer/search/backtracking/backtracking.h"
-#include "optimizer/search/result.h"
 #include "optimizer/search/saturation/saturation.h"
 #include "tests/benchmarks/search_cost.h"
+#include "tests/onnx/with_model.h"
 #include "tests/support/graph_check.h"
 #include "tests/support/graph_values.h"
-#include "tests/support/scoped.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 struct run {
@@ -22,14 +16,6 @@ struct run {
     uint64_t first, end;
     uint64_t n_steps, n_repeated, n_wrong;
 };
-
-static bool has_opaque(const struct graph *g)
-{
-    for (node_id n = 0; n < g->nodes.count; n++)
-        if (g->nodes.items[n].op->flags & OPERATOR_IS_OPAQUE)
-            return true;
-    return false;
-}
 
 // Goes on with an e-graph of the original and of what was found.
 static void saturate(struct run *r, const struct graph *g, const struct cost_model *cost, struct search_result *found)
@@ -64,45 +50,35 @@ static void search_at_prices_of(struct run *r, const char *model, const struct g
     r->n_repeated += result.statistics.repeated;
 }
 
-static bool search_model(struct run *r, const char *path, struct error *error)
+static bool search_model(struct imported_model *m, void *context, struct error *error)
 {
-    struct onnx_file file;
-    struct imported_model model;
-    struct import_options options = {.fold_limit = IMPORT_FOLD_LIMIT};
-    struct field_values before;
-    struct arena scratch;
-    if (!onnx_file_open(&file, path, error))
-        return false;
-    bool is_read = import_model(&model, &file, &options, error);
-    if (is_read && !has_opaque(&model.graph)) {
-        arena_init(&scratch);
-        graph_values(&before, &model.graph, 1, &scratch);
-        arena_free(&scratch);
-        for (uint64_t seed = r->first; seed < r->end; seed++)
-            search_at_prices_of(r, path, &model.graph, &before, seed);
-        field_values_free(&before);
-    }
-    if (is_read)
-        imported_model_free(&model);
-    onnx_file_close(&file);
-    return is_read;
+    struct run *r = context;
+    struct field_values before FREED_BY(field_values_free);
+    struct arena scratch = {0};
+    if (ANY(node_id, n, m->graph.nodes.count, m->graph.nodes.items[n].op->flags & OPERATOR_IS_OPAQUE))
+        return true;
+    graph_values(&before, &m->graph, 1, &scratch);
+    arena_free(&scratch);
+    for (uint64_t seed = r->first; seed < r->end; seed++)
+        search_at_prices_of(r, m->file->path, &m->graph, &before, seed);
+    return true;
 }
 
 int main(int argc, char **argv)
 {
+    const struct import_options options = {.fold_limit = IMPORT_FOLD_LIMIT};
     struct run r = {0};
     struct error error = {.code = EXIT_BAD_INPUT};
     if (argc < 5) {
         fprintf(stderr, "usage: search_models RULES FIRST END MODEL...\n");
         return EXIT_USAGE;
     }
-    arena_init(&r.arena);
     rule_set_init(&r.rules, &r.arena);
     r.first = strtoull(argv[2], NULL, 10);
     r.end = strtoull(argv[3], NULL, 10);
     bool is_fine = rule_set_read(&r.rules, argv[1], &error);
     for (int i = 4; is_fine && i < argc; i++)
-        is_fine = search_model(&r, argv[i], &error);
+        is_fine = with_model(argv[i], &options, search_model, &r, &error);
     rule_set_free(&r.rules);
     arena_free(&r.arena);
     if (!is_fine) {

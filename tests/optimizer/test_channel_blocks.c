@@ -12,7 +12,6 @@ struct fixture {
 static void set_up(struct fixture *f, const char *text)
 {
     *f = (struct fixture){0};
-    arena_init(&f->arena);
     parse_graph(&f->graph, &f->arena, text);
     step_groups_find(&f->groups, &f->graph, &f->arena);
     channel_blocks_find(&f->blocks, &f->groups, 16);
@@ -40,11 +39,9 @@ static bool reads_another_layout(const struct fixture *f, enum operator_id op, i
 
 TEST(layouts_change_where_blocks_begin_and_end)
 {
-    FIXTURE(
-        &f,
-        "(graph (let x (input 0) (f32 1 16 8 8)) (let k (weight 0) (f32 16 16 3 3)) (let l (weight 1) (f32 16 16 1 1))"
-        "(let a (conv :pad 1 1 1 1 x k)) (let b (relu a)) (let c (poolmax :kernel 2 2 :stride 2 2 b))"
-        "(let d (conv c l)) (let e (ewadd c d)) (let r (reshape :shape 16 16 e)) (output r))");
+    FIXTURE(&f,
+            "x = f32 1 16 8 8; k = weight f32 16 16 3 3; l = weight f32 16 16 1 1; a = conv :pad 1 1 1 1 x k; b = relu "
+            "a; c = poolmax :kernel 2 2 :stride 2 2 b; d = conv c l; e = ewadd c d; r = reshape :shape 16 16 e");
     assert_true(reads_another_layout(&f, OP_CONV, 0));   // the caller's
     assert_false(reads_another_layout(&f, OP_RELU, 0) || reads_another_layout(&f, OP_POOLMAX, 0));
     assert_false(reads_another_layout(&f, OP_CONV, 1) || reads_another_layout(&f, OP_EWADD, 0));
@@ -53,8 +50,7 @@ TEST(layouts_change_where_blocks_begin_and_end)
 
 TEST(a_sum_with_something_else_is_not_in_blocks)
 {
-    FIXTURE(&f, "(graph (let x (input 0) (f32 1 16 8 8)) (let k (weight 0) (f32 16 16 3 3))"
-                "(let a (conv :pad 1 1 1 1 x k)) (let e (sub a x)) (let b (relu e)) (output b))");
+    FIXTURE(&f, "x = f32 1 16 8 8; k = weight f32 16 16 3 3; a = conv :pad 1 1 1 1 x k; e = sub a x; b = relu e");
     assert_true(reads_another_layout(&f, OP_SUB, 0));
     assert_false(reads_another_layout(&f, OP_RELU, 0));
 }
@@ -68,37 +64,23 @@ static int tensors_of_group(int64_t block, enum operator_id op, const char *text
 
 TEST(groups_pay_for_images_and_results_that_may_be_in_blocks)
 {
-    assert_int_equal(tensors_of_group(16, OP_CONV,
-                                      "(graph (let x (input 0) (f32 1 16 8 8)) (let k (weight 0) (f32 16 16 3 3))"
-                                      "(let a (conv x k)) (let b (relu a)) (output b))"),
+    assert_int_equal(
+        tensors_of_group(16, OP_CONV, "x = f32 1 16 8 8; k = weight f32 16 16 3 3; a = conv x k; b = relu a"), 2);
+    assert_int_equal(tensors_of_group(16, OP_CONV, "x = f32 1 3 8 8; k = weight f32 16 3 3 3; a = conv x k"), 1);
+    assert_int_equal(tensors_of_group(16, OP_CONV, "x = f32 1 16 8 8; k = weight f32 16 1 3 3; a = conv :group 16 x k"),
                      2);
-    assert_int_equal(tensors_of_group(16, OP_CONV,
-                                      "(graph (let x (input 0) (f32 1 3 8 8)) (let k (weight 0) (f32 16 3 3 3))"
-                                      "(let a (conv x k)) (output a))"),
-                     1);
-    assert_int_equal(tensors_of_group(16, OP_CONV,
-                                      "(graph (let x (input 0) (f32 1 16 8 8)) (let k (weight 0) (f32 16 1 3 3))"
-                                      "(let a (conv :group 16 x k)) (output a))"),
-                     2);
-    assert_int_equal(tensors_of_group(16, OP_CONV,
-                                      "(graph (let x (input 0) (f32 1 16 8 8)) (let k (weight 0) (f32 16 2 3 3))"
-                                      "(let a (conv :group 8 x k)) (output a))"),
+    assert_int_equal(tensors_of_group(16, OP_CONV, "x = f32 1 16 8 8; k = weight f32 16 2 3 3; a = conv :group 8 x k"),
                      0);
-    assert_int_equal(tensors_of_group(16, OP_EWADD,
-                                      "(graph (let x (input 0) (f32 1 16 8 8)) (let y (input 1) (f32 1 16 8 8))"
-                                      "(let a (ewadd x y)) (output a))"),
-                     0);
+    assert_int_equal(tensors_of_group(16, OP_EWADD, "x y = f32 1 16 8 8; a = ewadd x y"), 0);
 }
 
 // Groups of 8 channels are whole blocks where these have 8, and none where these have 16.
 TEST(blocks_are_as_large_as_the_processor_has_them)
 {
-    const char *text = "(graph (let x (input 0) (f32 1 16 8 8)) (let k (weight 0) (f32 16 8 3 3))"
-                       "(let a (conv :group 2 x k)) (output a))";
+    const char *text = "x = f32 1 16 8 8; k = weight f32 16 8 3 3; a = conv :group 2 x k";
     assert_int_equal(tensors_of_group(8, OP_CONV, text), 2);
     assert_int_equal(tensors_of_group(16, OP_CONV, text), 0);
-    const char *few = "(graph (let x (input 0) (f32 1 12 8 8)) (let k (weight 0) (f32 16 12 3 3))"
-                      "(let a (conv x k)) (output a))";
+    const char *few = "x = f32 1 12 8 8; k = weight f32 16 12 3 3; a = conv x k";
     assert_int_equal(tensors_of_group(8, OP_CONV, few), 2);
     assert_int_equal(tensors_of_group(16, OP_CONV, few), 1);   // the image is read as it is
     assert_true(channel_block_here() == 8 || channel_block_here() == 16);
@@ -107,13 +89,8 @@ TEST(blocks_are_as_large_as_the_processor_has_them)
 // Convolutions of 18 channels stay as they are, alone and of each by itself, as ONNX Runtime's own graph shows.
 TEST(channels_that_are_no_fours_are_not_blocked)
 {
-    assert_int_equal(tensors_of_group(16, OP_CONV,
-                                      "(graph (let x (input 0) (f32 1 18 8 8)) (let k (weight 0) (f32 16 18 3 3))"
-                                      "(let a (conv x k)) (output a))"),
-                     0);
-    assert_int_equal(tensors_of_group(16, OP_CONV,
-                                      "(graph (let x (input 0) (f32 1 18 8 8)) (let k (weight 0) (f32 18 1 3 3))"
-                                      "(let a (conv :group 18 x k)) (output a))"),
+    assert_int_equal(tensors_of_group(16, OP_CONV, "x = f32 1 18 8 8; k = weight f32 16 18 3 3; a = conv x k"), 0);
+    assert_int_equal(tensors_of_group(16, OP_CONV, "x = f32 1 18 8 8; k = weight f32 18 1 3 3; a = conv :group 18 x k"),
                      0);
 }
 

@@ -1,8 +1,6 @@
 // How far outputs are from each other, over rounds, and what of that says anything.
 #include "optimizer/run/comparison.h"
 
-#include "backends/contract/executor.h"
-#include "tests/support/check.h"
 #include "tests/support/interruption.h"
 #include "tests/support/parse_graph.h"
 
@@ -89,7 +87,7 @@ TEST(no_round_is_begun_once_an_end_is_asked_for)
     float x[] = {1, 2, 3, 4};
     LOCAL_LIST(output_comparisons, found);
     ARENA(arena);
-    GRAPH(g, &arena, "(graph (let x (input 0) (f32 4)) (output x))");
+    GRAPH(g, &arena, "x = f32 4");
     struct model model = {.executor = &on_paper, .plan = {.graph = &g}};
     for (n_runs_before_end = 4; n_runs_before_end > 2; n_runs_before_end--) {
         struct recording *r = &recordings[n_runs_before_end == 4];

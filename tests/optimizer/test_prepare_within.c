@@ -8,26 +8,20 @@
 #include "backends/costs/step_cost.h"
 #include "backends/cpu/cpu.h"
 #include "backends/planning/planner.h"
-#include "core/numbers/random.h"
 #include "optimizer/run/reference.h"
 #include "tests/support/interruption.h"
 #include "tests/support/parse_graph.h"
-#include "tests/support/scoped.h"
-#include <stdio.h>
-#include <string.h>
 
 #define ALLOWED 5e-6
 #define KERNEL "generated (winograd m:4 tiles:14)"
 #define EXACT_KERNEL "some exact kernel"
 
 // Both convolutions lose as much, and a tanh behind the one with 64 results makes that larger where its weights are.
-static const char two_convolutions[] =
-    "(graph (let x (input 0) (f32 1 16 32 32)) (let u (weight 0) (f32 32 16 3 3)) (let v (weight 1) (f32 64 16 3 3))"
-    "(let a (conv :pad 1 1 1 1 x u)) (let b (conv :pad 1 1 1 1 x v)) (let t (tanh b)) (output a t))";
+static const char two_convolutions[] = "x = f32 1 16 32 32; u = weight f32 32 16 3 3; v = weight f32 64 16 3 3; "
+                                       "a = conv :pad 1 1 1 1 x u; b = conv :pad 1 1 1 1 x v; t = tanh b; output a t";
 // The losses of both add up.
-static const char one_behind_the_other[] =
-    "(graph (let x (input 0) (f32 1 16 32 32)) (let u (weight 0) (f32 32 16 3 3)) (let v (weight 1) (f32 64 32 3 3))"
-    "(let a (conv :pad 1 1 1 1 x u)) (let b (conv :pad 1 1 1 1 a v)) (output b))";
+static const char one_behind_the_other[] = "x = f32 1 16 32 32; u = weight f32 32 16 3 3; v = weight f32 64 32 3 3; "
+                                           "a = conv :pad 1 1 1 1 x u; b = conv :pad 1 1 1 1 a v";
 
 struct fixture {
     struct arena arena;
@@ -68,7 +62,6 @@ static void set_up(struct fixture *f, const char *graph, double size, double gai
     struct error error = {0};
     struct plan plan FREED_BY(plan_free) = {0};
     *f = (struct fixture){.gains = {gain, other_gain}};
-    arena_init(&f->arena);
     parse_graph(&f->g, &f->arena, graph);
     fill(f, 0, 32, 16, 0.1);
     fill(f, 1, 64, graph == two_convolutions ? 16 : 32, size);

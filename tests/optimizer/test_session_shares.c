@@ -15,7 +15,6 @@ struct fixture {
 static void set_up(struct fixture *f, const char *text)
 {
     *f = (struct fixture){0};
-    arena_init(&f->arena);
     parse_graph(&f->graph, &f->arena, text);
     step_groups_find(&f->groups, &f->graph, &f->arena);
     for (node_id n = 0; n < f->graph.nodes.count; n++) {
@@ -40,9 +39,8 @@ static void expect_share(struct fixture *f, enum operator_id op, double seconds)
     assert_true(fabs(share(f, op) - seconds) < 1e-9);
 }
 
-static const char chain[] =
-    "(graph (let x (input 0) (f32 4 4)) (let w (weight 0) (f32 4 4)) (let p (matmul x w)) "
-    "(let s (softmax 1 p)) (let t (transpose :perm 1 0 s)) (let q (reducesum :axes 0 t)) (output q))";
+static const char chain[] = "x = f32 4 4; w = weight f32 4 4; p = matmul x w; s = softmax 1 p; "
+                            "t = transpose :perm 1 0 s; q = reducesum :axes 0 t";
 
 TEST(kernels_are_those_of_their_groups)
 {

@@ -89,19 +89,17 @@ static void check_values(struct problem *p, const struct pattern *pattern, term_
                         (size_t)type_elements(type) * sizeof *x);
 }
 
-TEST(forms_compute_what_expressions_do)
+TEST_OF_EACH(forms_compute_what_expressions_do, row, cases)
 {
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        term_id term;
-        struct problem p FREED_BY(problem_free);
-        problem_init(&p, cases[i].text);
-        struct pattern pattern FREED_BY(pattern_free);
-        pattern_init(&pattern);
-        term_id x = pattern_add_variable(&pattern, "x");
-        bool is_made = standard_form_add(&p.dv.all.pool, p.program, x, &pattern, &p.arena, &term);
-        if (is_made == cases[i].is_refused)
-            fail_msg("%s: %s", cases[i].name, is_made ? "made" : "refused");
-        if (is_made)
-            check_values(&p, &pattern, term);
-    }
+    term_id term;
+    struct problem p FREED_BY(problem_free);
+    problem_init(&p, row->text);
+    struct pattern pattern FREED_BY(pattern_free);
+    pattern_init(&pattern);
+    term_id x = pattern_add_variable(&pattern, "x");
+    bool is_made = standard_form_add(&p.dv.all.pool, p.program, x, &pattern, &p.arena, &term);
+    if (is_made == row->is_refused)
+        fail_msg("%s: %s", row->name, is_made ? "made" : "refused");
+    if (is_made)
+        check_values(&p, &pattern, term);
 }

@@ -339,30 +339,29 @@ TEST(earlier_verdicts_are_doubted)
 }
 
 // Nobody relies on what was cut or wide, nor on what cannot be a verdict of these: it is as if it was not there.
-TEST(other_verdicts_are_not_looked_at)
+static const double seconds_of_four[] = {0.0335, 0.0729, 0.0290, 0.0273};
+static const struct {
+    struct earlier_verdict verdict;
+    bool is_of_pair;
+} other_verdicts[] = {
+    {{0, 3, {1.22, 1.21, 1.23, 1}, 0.02}, false}, {{0, 3, {1.22, 1.21, 1.23, 2}, 0.02}, true},
+    {{0, 3, {1.22, 1.01, 2.03, 7}, 0.02}, false}, {{0, 3, {0.9, 1e-6, 1e6, 7}, 0.02}, false},
+    {{0, 3, {0.9, 1e-6, 1e6, 7}, 0.02}, true},    {{0, 4, {0}, 0.02}, false},
+    {{1, 3, {1.22, 1.21, 1.23, 7}, 0.02}, true},  {{0, 2, {1.22, 1.21, 1.23, 7}, 0.02}, true},
+};
+
+TEST_OF_EACH(other_verdicts_are_not_looked_at, row, other_verdicts)
 {
-    static const double seconds[] = {0.0335, 0.0729, 0.0290, 0.0273};
-    static const struct {
-        struct earlier_verdict verdict;
-        bool is_of_pair;
-    } cases[] = {
-        {{0, 3, {1.22, 1.21, 1.23, 1}, 0.02}, false}, {{0, 3, {1.22, 1.21, 1.23, 2}, 0.02}, true},
-        {{0, 3, {1.22, 1.01, 2.03, 7}, 0.02}, false}, {{0, 3, {0.9, 1e-6, 1e6, 7}, 0.02}, false},
-        {{0, 3, {0.9, 1e-6, 1e6, 7}, 0.02}, true},    {{0, 4, {0}, 0.02}, false},
-        {{1, 3, {1.22, 1.21, 1.23, 7}, 0.02}, true},  {{0, 2, {1.22, 1.21, 1.23, 7}, 0.02}, true},
-    };
-    for (size_t k = 0; k < COUNT_OF(cases); k++) {
-        struct paper p = {.seconds = seconds,
-                          .noise = 0.02,
-                          .result = 3,
-                          .earlier = &cases[k].verdict,
-                          .is_of_pair = cases[k].is_of_pair};
-        CONTEST(c, 4, 2, .seconds = 0.01, .loads = 3);
-        struct contest_outcome outcome = held(&p, &c);
-        assert_true(!outcome.is_doubted && !outcome.is_earlier && outcome.is_settled);
-        assert_true(outcome.original == 0 && outcome.result == 3 && outcome.gain.n_loads == 3);
-        assert_int_equal(p.n_loads, 4 + 2 * 3);
-    }
+    struct paper p = {.seconds = seconds_of_four,
+                      .noise = 0.02,
+                      .result = 3,
+                      .earlier = &row->verdict,
+                      .is_of_pair = row->is_of_pair};
+    CONTEST(c, 4, 2, .seconds = 0.01, .loads = 3);
+    struct contest_outcome outcome = held(&p, &c);
+    assert_true(!outcome.is_doubted && !outcome.is_earlier && outcome.is_settled);
+    assert_true(outcome.original == 0 && outcome.result == 3 && outcome.gain.n_loads == 3);
+    assert_int_equal(p.n_loads, 4 + 2 * 3);
 }
 
 // A contest that time cut short is not settled, nor one that scatters; one that is decided before is, and one that is

@@ -4,11 +4,11 @@
 #include "optimizer/compiled/compile.h"
 #include "tests/backends/processor.h"
 #include "tests/support/parse_graph.h"
+#include <stdio.h>
 
 #define NETWORK                                                                                                        \
-    "(graph (let x (input 0) (f32 1 16 8 8)) (let w (weight 0) (f32 16 16 3 3))"                                       \
-    " (let a (conv :stride 1 1 :pad 1 1 1 1 x w)) (let b (relu a)) (let c (ewadd b x)) (let d (sigmoid c)) (output "   \
-    "d))"
+    "x = f32 1 16 8 8; w = weight f32 16 16 3 3; a = conv :stride 1 1 :pad 1 1 1 1 x w; b = relu a; c = ewadd b x; d " \
+    "= sigmoid c"
 
 // Nothing is fused.
 static bool keep_all_apart(void *context, const struct graph *g, uint8_t *decisions)
@@ -46,7 +46,7 @@ static void write_model(struct backend *cpu, const struct graph *g, float *weigh
 static size_t run_model(struct backend *cpu, const char *path, float *input, float *ret_output)
 {
     struct error error = {0};
-    struct compiled_model m;
+    struct compiled_model m FREED_BY(compiled_model_close);
     if (!compiled_model_open(&m, path, &error))
         fail_msg("%s", error.message);
     struct model *model = compiled_model_prepare(&m, cpu, &error);
@@ -56,7 +56,6 @@ static size_t run_model(struct backend *cpu, const char *path, float *input, flo
     assert_true(model_run(model, &x, &y, &error));
     size_t n = model_plan(model)->steps.count;
     model_free(model);
-    compiled_model_close(&m);
     return n;
 }
 
@@ -67,7 +66,7 @@ TEST(decisions_are_in_the_file)
     static float x[16 * 64], w[16 * 16 * 9], fused[16 * 64], apart[16 * 64];
     const struct tuned_passes tuned = {NULL, keep_all_apart};
     struct random random = random_seed(1);
-    struct temporary_folder folder = {0};
+    struct temporary_folder folder FREED_BY(temporary_folder_remove) = {0};
     char path[sizeof folder.path + 16];
     assert_true(temporary_folder_make(&folder, &(struct error){0}));
     snprintf(path, sizeof path, "%s/tuned.taso", folder.path);
@@ -88,5 +87,4 @@ TEST(decisions_are_in_the_file)
     assert_true(n_apart > n_fused);
     for (size_t i = 0; i < COUNT_OF(fused); i++)
         assert_true(fabsf(fused[i] - apart[i]) < 1e-5);
-    temporary_folder_remove(&folder);
 }

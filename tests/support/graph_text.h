@@ -5,6 +5,7 @@
 #include "core/text/text.h"
 #include "graph/graph.h"
 #include "graph/text.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

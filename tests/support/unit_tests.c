@@ -1,6 +1,7 @@
 // The tests of a program, entered before main begins: those of test_arena.c are named `arena.TEST`.
 #include "tests/support/check.h"
 #include <fnmatch.h>
+#include <stdio.h>
 
 #define MOST_TESTS 256
 

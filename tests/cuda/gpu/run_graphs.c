@@ -26,6 +26,7 @@
 #include "graph/text.h"
 #include "tests/cuda/gpu/batch.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 #pragma once
 #include "graph/graph_whole.h"
 #include "optimizer/search/backtracking/backtracking.h"
-#include "optimizer/search/result.h"
 #include "substitutions/match_index.h"
 #include "tests/support/graph_check.h"
 #include "tests/support/graph_values.h"
@@ -34,19 +33,17 @@ static inline double seconds_at_random_prices(void *context, const struct graph 
 {
     const uint64_t *seed = context;
     double seconds = 0;
-    bool *live = mem_new_array(bool, g->nodes.count + 1);
+    LOCAL_ARRAY(bool, live, g->nodes.count + 1);
     graph_mark_live(g, live);
     for (node_id n = 0; n < g->nodes.count; n++)
         if (live[n] && g->nodes.items[n].op->define)
             seconds += 1 + (double)(random_keyed(*seed, g->nodes.items[n].op->id) % 8);
-    mem_free_array(live, g->nodes.count + 1);
     return seconds;
 }
 
 // Three products of one input, which become one.
 #define THREE_PRODUCTS                                                                                                 \
-    "(graph (let x (input 0) (f32 1 8)) (let a (weight 0) (f32 8 4)) (let b (weight 1) (f32 8 4))"                     \
-    " (let c (weight 2) (f32 8 4)) (let p (matmul x a)) (let q (matmul x b)) (let r (matmul x c)) (output p q r))"
+    "x = f32 1 8; a b c = weight f32 8 4; p = matmul x a; q = matmul x b; r = matmul x c; output p q r"
 
 struct fixture {
     struct arena arena;
@@ -58,7 +55,6 @@ struct fixture {
 static inline void set_up(struct fixture *f, const char *text)
 {
     *f = (struct fixture){0};
-    arena_init(&f->arena);
     read_rules(&f->rules, &f->arena, getenv("TASO_RULES"));
     parse_graph(&f->g, &f->arena, text);
 }

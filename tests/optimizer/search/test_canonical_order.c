@@ -1,22 +1,18 @@
 // The order of nodes: topological, by what nodes are, and found in time where very many are ready at once.
 #include "optimizer/search/backtracking/canonical_order.h"
-#include "substitutions/match_index.h"
 #include "tests/optimizer/search/made_up.h"
 
 // Inputs, each with its own square of tanh, in the order of their numbers or turned around.
 static void set_up_independent(struct fixture *f, int n, bool is_turned)
 {
     TEXT(text);
-    text_add(&text, "(graph");
     for (int i = 0; i < n; i++) {
         int k = is_turned ? n - 1 - i : i;
-        text_printf(&text, "(let x%d (input %d) (f32 %d))(let t%d (tanh x%d))(let s%d (ewmul t%d t%d))\n", k, i,
-                    k % 1000 + 1, k, k, k, k, k);
+        text_printf(&text, "x%d = f32 %d; t%d = tanh x%d; s%d = ewmul t%d t%d;\n", k, k % 1000 + 1, k, k, k, k, k);
     }
-    text_add(&text, "(output");
+    text_add(&text, "output");
     for (int i = 0; i < n; i++)
         text_printf(&text, " s%d", i);
-    text_add(&text, "))");
     set_up(f, text.chars);
 }
 

@@ -3,12 +3,10 @@
 #include "optimizer/search/backtracking/local_cost.h"
 #include "optimizer/search/backtracking/patience.h"
 #include "tests/optimizer/search/made_up.h"
-#include <pthread.h>
 #include <time.h>
 
 #define A_SUM_OF_CURVES                                                                                                \
-    "(graph (let x (input 0) (f32 4 4)) (let y (input 1) (f32 4 4)) (let a (tanh x)) (let b (tanh y))"                 \
-    "(let c (ewadd x y)) (let d (ewadd c a)) (let e (ewadd d b)) (let g (ewadd e x)) (output g))"
+    "x y = f32 4 4; a = tanh x; b = tanh y; c = ewadd x y; d = ewadd c a; e = ewadd d b; g = ewadd e x"
 
 // With next to no memory allowed the search tries less, and still ends well.
 TEST(keeps_within_its_memory)
@@ -54,10 +52,8 @@ TEST(other_threads_have_memory_of_their_own)
 static void search_a_long_sum(struct fixture *f, const struct cost_model *cost, const struct search_options *options)
 {
     TEXT(text);
-    text_add(&text, "(graph (let x0 (input 0) (f32 4 4)) (let s0 (tanh x0))");
-    for (int i = 1; i < 8; i++)
-        text_printf(&text, "(let x%d (input %d) (f32 4 4)) (let s%d (ewadd s%d x%d))", i, i, i, i - 1, i);
-    text_add(&text, "(output s7))");
+    text_add(&text, "x1 = f32 4 4; s1 = tanh x1; ");
+    graph_text_add_blocks(&text, "x@ = f32 4 4; s@ = ewadd s# x@; ", 7);
     set_up_and_search(f, text.chars, cost, options);
 }
 
@@ -79,17 +75,14 @@ TEST(loses_patience_by_work_too)
 {
     TEXT(text);
     OPTIONS(options.patience = 20);
-    text_add(&text, "(graph");
     for (int i = 0; i < 7; i++) {
         for (int j = 0; j < 12; j++)
-            text_printf(&text, "(let i%d_%d (input %d) (f32 1 1 1 1 1 2))", i, j, 12 * i + j);
-        text_printf(&text, "(let x%d (concat 5", i);
+            text_printf(&text, "i%d_%d = f32 1 1 1 1 1 2; ", i, j);
+        text_printf(&text, "x%d = concat 5", i);
         for (int j = 0; j < 12; j++)
             text_printf(&text, " i%d_%d", i, j);
-        text_printf(&text, "))");
-        text_printf(&text, i ? "(let s%d (ewadd s%d x%d))" : "(let s0 (tanh x0))", i, i - 1, i);
+        text_printf(&text, i ? "; s%d = ewadd s%d x%d; " : "; s0 = tanh x0; ", i, i - 1, i);
     }
-    text_add(&text, "(output s6))");
     SEARCHED(f, text.chars, &made_up_cost, &options);
     assert_int_equal(f.result.ends.items[0], SEARCH_OUT_OF_PATIENCE);
     assert_true(f.result.statistics.expanded < 20);
@@ -242,12 +235,8 @@ TEST(asks_no_more_where_the_first_gains_nothing)
     struct deceiver deceiver = {.least_nodes = 16};
     const struct cost_model cost = {deceiving_seconds, &deceiver, 0, NULL};
     OPTIONS(options.budget = 2);
-    text_add(&text, "(graph (let x0 (input 0) (f32 8 4))");
-    for (int i = 0; i < 20; i++)
-        text_printf(&text,
-                    "(let a%d (transpose :perm 1 0 x%d)) (let b%d (transpose :perm 1 0 a%d)) (let x%d (tanh b%d))", i,
-                    i, i, i, i + 1, i);
-    text_add(&text, "(output x20))");
+    text_add(&text, "x1 = f32 8 4; ");
+    graph_text_add_blocks(&text, "a# = transpose :perm 1 0 x#; b# = transpose :perm 1 0 a#; x@ = tanh b#; ", 20);
     SEARCHED(f, text.chars, &cost, &options);
     assert_int_equal(f.result.steps.count, 0);
     assert_int_equal(deceiver.n_whole, 5);
@@ -269,10 +258,10 @@ static double seconds_saved_by_transposing(void *context, const struct graph *g)
 // `to` is an element-wise function of `from`, of so many operators.
 static void add_chain(struct text *out, char from, char to, int number, int length)
 {
-    text_printf(out, "(let %c%d_0 (tanh %c%d))", to, number, from, number);
+    text_printf(out, "%c%d_0 = tanh %c%d; ", to, number, from, number);
     for (int i = 1; i < length; i++)
-        text_printf(out, "(let %c%d_%d (%s %c%d_%d))", to, number, i, i % 2 ? "sigmoid" : "tanh", to, number, i - 1);
-    text_printf(out, "(let %c%d (exp %c%d_%d))", to, number, to, number, length - 1);
+        text_printf(out, "%c%d_%d = %s %c%d_%d; ", to, number, i, i % 2 ? "sigmoid" : "tanh", to, number, i - 1);
+    text_printf(out, "%c%d = exp %c%d_%d; ", to, number, to, number, length - 1);
 }
 
 // Ten rewrites that gain and ten that only seem to, in turns. The original is priced, all rewrites together, one of
@@ -284,16 +273,14 @@ TEST(believes_no_part_that_the_whole_refutes)
     struct deceiver deceiver = {.least_nodes = 30};
     const struct cost_model cost = {seconds_saved_by_transposing, &deceiver, 0, NULL};
     OPTIONS(options.budget = 3);
-    text_add(&text, "(graph (let x0 (input 0) (f32 8 4))");
+    text_add(&text, "x0 = f32 8 4; ");
     for (int i = 0; i < 10; i++) {
         const char *shape = i % 2 ? "8 4" : "4 8";
         add_chain(&text, 'x', 'a', i, 4);
-        text_printf(&text, "(let s%d (transpose :perm 1 0 a%d)) (let t%d (transpose :perm 1 0 s%d))", i, i, i, i);
+        text_printf(&text, "s%d = transpose :perm 1 0 a%d; t%d = transpose :perm 1 0 s%d; ", i, i, i, i);
         add_chain(&text, 't', 'c', i, 6);
-        text_printf(&text, "(let r%d (reshape :shape 32 c%d)) (let x%d (reshape :shape %s r%d))", i, i, i + 1, shape,
-                    i);
+        text_printf(&text, "r%d = reshape :shape 32 c%d; x%d = reshape :shape %s r%d; ", i, i, i + 1, shape, i);
     }
-    text_add(&text, "(output x10))");
     SEARCHED(f, text.chars, &cost, &options);
     assert_int_equal(f.result.steps.count, 10);
     assert_int_equal(deceiver.n_whole, 7);
@@ -326,12 +313,10 @@ TEST(prices_anew_what_gained_nothing)
     struct fixture f FREED_BY(tear_down);
     const struct cost_model cost = {seconds_of_two_pairs, NULL, 0, NULL};
     OPTIONS(options.budget = 3);
-    set_up_and_search(
-        &f,
-        "(graph (let x (input 0) (f32 8 4)) (let a (transpose :perm 1 0 x)) (let b (transpose :perm 1 0 a))"
-        " (let y (tanh b)) (let c (transpose :perm 1 0 y)) (let d (transpose :perm 1 0 c)) (let z (exp d))"
-        " (output z))",
-        &cost, &options);
+    set_up_and_search(&f,
+                      "x = f32 8 4; a = transpose :perm 1 0 x; b = transpose :perm 1 0 a; y = tanh b; "
+                      "c = transpose :perm 1 0 y; d = transpose :perm 1 0 c; z = exp d",
+                      &cost, &options);
     assert_true(f.result.seconds_after == 1);
     assert_int_equal(f.result.statistics.queued, 0);
     assert_int_equal(f.result.steps.count, 2);

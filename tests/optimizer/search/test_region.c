@@ -6,10 +6,8 @@
 #include "tests/support/parse_rules.h"
 
 // The same graph but for the order of a and b, so that the tensors of each have the numbers of the other.
-static const char a_first[] = "(graph (let x (input 0) (f32 4 4)) (let y (input 1) (f32 4 4)) (let a (tanh x)) (let b "
-                              "(relu y)) (let p (matmul a b)) (output p))";
-static const char b_first[] = "(graph (let x (input 0) (f32 4 4)) (let y (input 1) (f32 4 4)) (let b (relu y)) (let a "
-                              "(tanh x)) (let p (matmul a b)) (output p))";
+static const char a_first[] = "x y = f32 4 4; a = tanh x; b = relu y; p = matmul a b";
+static const char b_first[] = "x y = f32 4 4; b = relu y; a = tanh x; p = matmul a b";
 
 struct fixture {
     struct arena arena;
@@ -22,7 +20,6 @@ struct fixture {
 static void set_up(struct fixture *f)
 {
     *f = (struct fixture){0};
-    arena_init(&f->arena);
     rule_set_init(&f->rules, &f->arena);
     parse_graph(&f->known, &f->arena, a_first);
     parse_graph(&f->region, &f->arena, b_first);
@@ -60,9 +57,7 @@ TEST(an_equal_region_is_renumbered)
 TEST(another_region_is_not)
 {
     FIXTURE(&f);
-    GRAPH(other, &f.arena,
-          "(graph (let x (input 0) (f32 4 4)) (let y (input 1) (f32 4 4)) (let b (relu x)) (let a (tanh y)) (let "
-          "p (matmul a b)) (output p))");
+    GRAPH(other, &f.arena, "x y = f32 4 4; b = relu x; a = tanh y; p = matmul a b");
     assert_false(region_renumber(&other, &f.region, &f.site, &f.match));
     assert_true(region_is_at(&f.region, &f.site, &f.region));
 }

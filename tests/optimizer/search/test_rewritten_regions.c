@@ -3,9 +3,7 @@
 #include "optimizer/search/rewritten_regions.h"
 #include "tests/support/parse_graph.h"
 
-static const char original[] =
-    "(graph (let x (input 0) (f32 4 4)) (let y (input 1) (f32 4 4)) (let a (tanh x)) (let b (tanh y)) "
-    "(let p (matmul a b)) (let r (relu p)) (let s (tanh r)) (output s))";
+static const char original[] = "x y = f32 4 4; a = tanh x; b = tanh y; p = matmul a b; r = relu p; s = tanh r";
 
 struct fixture {
     struct arena arena;
@@ -25,7 +23,6 @@ static void set_up(struct fixture *f)
 {
     tensor_id old[3], new[3];
     *f = (struct fixture){0};
-    arena_init(&f->arena);
     parse_graph(&f->before, &f->arena, original);
     struct graph with_both FREED_BY(graph_free);
     graph_copy(&with_both, &f->before);
@@ -50,10 +47,7 @@ static void tear_down(struct fixture *f)
 
 static size_t count_op(const struct graph *g, enum operator_id op)
 {
-    size_t n = 0;
-    for (node_id i = 0; i < g->nodes.count; i++)
-        n += g->nodes.items[i].op->id == op;
-    return n;
+    return COUNT(node_id, i, g->nodes.count, g->nodes.items[i].op->id == op);
 }
 
 TEST(equal_regions_are_of_one_kind)
@@ -69,7 +63,7 @@ TEST(equal_regions_are_of_one_kind)
 
 TEST(all_or_none_give_both_ends)
 {
-    struct graph g;
+    struct graph g FREED_BY(graph_free);
     const bool none[3] = {false, false, false}, all[3] = {true, true, true};
     FIXTURE(&f);
     assert_true(rewritten_regions_take(&f.regions, none, &g));
@@ -78,7 +72,6 @@ TEST(all_or_none_give_both_ends)
     assert_true(rewritten_regions_take(&f.regions, all, &g));
     assert_true(graph_equal(&g, &f.after));
     assert_true(graph_key(&g) == graph_key(&f.after));
-    graph_free(&g);
 }
 
 // The others are as they were, and what is taken stands for the same value again.
@@ -105,9 +98,7 @@ TEST(each_can_be_taken_alone)
 // A product that two others read, each of which gets rid of it: it goes when both do.
 TEST(what_lets_a_node_go_together_is_one_region)
 {
-    static const char products[] =
-        "(graph (let x (input 0) (f32 4 4)) (let y (input 1) (f32 4 4)) (let p (matmul x y)) "
-        "(let a (tanh p)) (let b (relu p)) (output a b))";
+    static const char products[] = "x y = f32 4 4; p = matmul x y; a = tanh p; b = relu p; output a b";
     ARENA(arena);
     struct graph before FREED_BY(graph_free), with_both FREED_BY(graph_free), after FREED_BY(graph_free);
     struct rewritten_regions regions;

@@ -3,7 +3,6 @@
 #include "optimizer/search/saturation/saturation.h"
 #include "optimizer/search/translation_validation.h"
 #include "tests/optimizer/search/made_up.h"
-#include "tests/support/parse_rules.h"
 #include "tests/support/random_graph.h"
 
 // How many random graphs: TASO_SATURATION_GRAPHS, or some.
@@ -36,10 +35,7 @@ static void saturate(struct fixture *f, const struct cost_model *cost, int64_t b
 
 static size_t count_products(const struct graph *g)
 {
-    size_t n_products = 0;
-    for (node_id n = 0; n < g->nodes.count; n++)
-        n_products += g->nodes.items[n].op->id == OP_MATMUL;
-    return n_products;
+    return COUNT(node_id, n, g->nodes.count, g->nodes.items[n].op->id == OP_MATMUL);
 }
 
 TEST(merges_three_products)
@@ -122,12 +118,10 @@ static size_t products_left_of_four(size_t most_egraphs)
     OPTIONS(options.budget = 0);
     saturation.exploration.rounds = saturation.exploration.k_multi = 1;
     saturation.most_egraphs = most_egraphs;
-    set_up_and_search(
-        &f,
-        "(graph (let x (input 0) (f32 1 8)) (let a (weight 0) (f32 8 4)) (let b (weight 1) (f32 8 4))"
-        " (let c (weight 2) (f32 8 4)) (let d (weight 3) (f32 8 4)) (let p (matmul x a)) (let q (matmul x b))"
-        " (let r (matmul x c)) (let s (matmul x d)) (output p q r s))",
-        &made_up_cost, &options);
+    set_up_and_search(&f,
+                      "x = f32 1 8; a b c d = weight f32 8 4; p = matmul x a; q = matmul x b; r = matmul x c; "
+                      "s = matmul x d; output p q r s",
+                      &made_up_cost, &options);
     saturation_improve(&f.result, &f.rules, &made_up_cost, &saturation);
     size_t n_products = count_products(&f.result.graph);
     assert_true(f.result.saturation.egraphs <= most_egraphs);
@@ -172,28 +166,27 @@ TEST(keeps_the_values_of_random_graphs)
     assert_true(n_after > 0 || n_graphs() < 60);   // two of thirty are
 }
 
-TEST(refutes_planted_rules)
+static const char *const planted[] = {
+    "(rule wrong (source (relu ?x)) (target ?x))",
+    "(rule wrong (source (ewmul ?x ?y)) (target (ewadd ?x ?y)))",
+};
+
+TEST_OF_EACH(refutes_planted_rules, row, planted)
 {
-    static const char *const planted[] = {
-        "(rule wrong (source (relu ?x)) (target ?x))",
-        "(rule wrong (source (ewmul ?x ?y)) (target (ewadd ?x ?y)))",
-    };
-    for (size_t i = 0; i < COUNT_OF(planted); i++) {
-        struct fixture f;
-        uint64_t n_refuted = 0;
-        set_up(&f, "(graph)");
-        parse_rules(&f.rules, &f.arena, planted[i]);
-        for (uint64_t seed = 1; seed <= 15; seed++) {
-            struct cost_model cost = {seconds_at_random_prices, &seed, 0, NULL};
-            make_random_graph(&f, seed);
-            saturate(&f, &cost, 0);
-            for (size_t k = 0; k < f.result.refuted.count; k++)
-                assert_string_equal(f.result.refuted.items[k]->name, "wrong");
-            n_refuted += f.result.refuted.count;
-            require_same_values(&f, seed);
-        }
-        tear_down(&f);
-        if (n_refuted == 0)
-            fail_msg("%s is not refuted", planted[i]);
+    struct fixture f;
+    uint64_t n_refuted = 0;
+    set_up(&f, "(graph)");
+    parse_rules(&f.rules, &f.arena, *row);
+    for (uint64_t seed = 1; seed <= 15; seed++) {
+        struct cost_model cost = {seconds_at_random_prices, &seed, 0, NULL};
+        make_random_graph(&f, seed);
+        saturate(&f, &cost, 0);
+        for (size_t k = 0; k < f.result.refuted.count; k++)
+            assert_string_equal(f.result.refuted.items[k]->name, "wrong");
+        n_refuted += f.result.refuted.count;
+        require_same_values(&f, seed);
     }
+    tear_down(&f);
+    if (n_refuted == 0)
+        fail_msg("%s is not refuted", *row);
 }

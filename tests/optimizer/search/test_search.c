@@ -1,9 +1,7 @@
 // The search over made-up costs: it finds what is there to find, keeps values, and repeats itself exactly.
-#include "graph/graph_whole.h"
 #include "optimizer/search/backtracking/queue.h"
 #include "optimizer/search/weight_bytes.h"
 #include "tests/optimizer/search/made_up.h"
-#include "tests/support/graph_check.h"
 #include "tests/support/random_graph.h"
 
 static const struct {
@@ -12,17 +10,12 @@ static const struct {
     // Three products of one input become one.
     {THREE_PRODUCTS, "concat concat matmul split split"},
     // relu(conv), and two kernels added before the graph runs.
-    {"(graph (let x (input 0) (f32 1 4 6 6)) (let a (weight 0) (f32 4 4 3 3)) (let b (weight 1) (f32 4 4 3 3))"
-     " (let p (conv :pad 1 1 1 1 x a)) (let q (conv :pad 1 1 1 1 x b)) (let s (ewadd p q)) (let r (relu s)) (output "
-     "r))",
+    {"x = f32 1 4 6 6; a b = weight f32 4 4 3 3; p = conv :pad 1 1 1 1 x a; q = conv :pad 1 1 1 1 x b; s = ewadd p q; "
+     "r = relu s",
      "ewadd conv"},
     // A product that reads the other product cannot be merged with it.
-    {"(graph (let x (input 0) (f32 4 4)) (let a (weight 0) (f32 4 4))"
-     " (let p (matmul x a)) (let q (matmul x p)) (output q))",
-     "matmul matmul"},
-    {"(graph (let x (input 0) (f32 4 4)) (let y (transpose :perm 1 0 x)) (let z (transpose :perm 1 0 y)) (let r (relu "
-     "z)) (output r))",
-     "relu"},
+    {"x = f32 4 4; a = weight f32 4 4; p = matmul x a; q = matmul x p", "matmul matmul"},
+    {"x = f32 4 4; y = transpose :perm 1 0 x; z = transpose :perm 1 0 y; r = relu z", "relu"},
 };
 
 static char *kinds_of_nodes(const struct graph *g, struct text *out)
@@ -33,16 +26,14 @@ static char *kinds_of_nodes(const struct graph *g, struct text *out)
     return out->chars;
 }
 
-TEST(finds_the_cheapest_graph)
+TEST_OF_EACH(finds_the_cheapest_graph, row, cases)
 {
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        TEXT(kinds);
-        SEARCHED(f, cases[i].graph, &made_up_cost, &search_standard_options);
-        assert_true(graph_check(&f.result.graph, &(struct error){0}));
-        assert_string_equal(kinds_of_nodes(&f.result.graph, &kinds), cases[i].best);
-        assert_true(f.result.seconds_after <= f.result.seconds_before);
-        assert_true(f.result.steps.count == 0 || vec_last(&f.result.steps).seconds_after == f.result.seconds_after);
-    }
+    TEXT(kinds);
+    SEARCHED(f, row->graph, &made_up_cost, &search_standard_options);
+    assert_true(graph_check(&f.result.graph, &(struct error){0}));
+    assert_string_equal(kinds_of_nodes(&f.result.graph, &kinds), row->best);
+    assert_true(f.result.seconds_after <= f.result.seconds_before);
+    assert_true(f.result.steps.count == 0 || vec_last(&f.result.steps).seconds_after == f.result.seconds_after);
 }
 
 TEST(gives_the_same_graph_again)
@@ -161,14 +152,11 @@ TEST(threads_change_nothing)
 static void set_up_blocks(struct fixture *f)
 {
     TEXT(text);
-    text_add(&text, "(graph (let x0 (input 0) (f32 8 8))");
-    for (int i = 0; i < 20; i++)
-        text_printf(
-            &text,
-            "(let w%d (weight %d) (f32 8 8)) (let v%d (weight %d) (f32 8 8)) (let t%d (tanh x%d))"
-            "(let a%d (ewadd x%d w%d)) (let b%d (ewadd a%d t%d)) (let c%d (ewadd b%d v%d)) (let x%d (tanh c%d))",
-            i, 2 * i, i, 2 * i + 1, i, i, i, i, i, i, i, i, i, i, i, i + 1, i);
-    text_add(&text, "(output x20))");
+    text_add(&text, "x1 = f32 8 8; ");
+    graph_text_add_blocks(
+        &text,
+        "w# v# = weight f32 8 8; t# = tanh x#; a# = ewadd x# w#; b# = ewadd a# t#; c# = ewadd b# v#; x@ = tanh c#; ",
+        20);
     set_up(f, text.chars);
 }
 
@@ -210,11 +198,9 @@ static bool leads_away(const struct rule *r, const void *context)
 TEST(leads_all_readers_away)
 {
     TEXT(text);
-    text_add(&text, "(graph (let x (input 0) (f32 8 8)) (let l (weight 0) (f32 8 8)) (let p (matmul x l))");
-    for (int i = 1; i <= 6; i++)
-        text_printf(&text, "(let w%d (weight %d) (f32 8 8)) (let q%d (matmul p w%d)) (let r%d (tanh q%d))", i, i, i, i,
-                    i, i);
-    text_add(&text, "(output r1 r2 r3 r4 r5 r6))");
+    text_add(&text, "x = f32 8 8; l = weight f32 8 8; p = matmul x l; ");
+    graph_text_add_blocks(&text, "w# = weight f32 8 8; q# = matmul p w#; r# = tanh q#; ", 6);
+    text_add(&text, "output r1 r2 r3 r4 r5 r6");
     FIXTURE(&f, text.chars);
     rule_set_filter(&f.rules, leads_away, NULL);
     OPTIONS(options.budget = 60);
@@ -234,23 +220,21 @@ static double seconds_with_dear_splits(void *context, const struct graph *g)
 // Between the products that are read by four others there is much to do that leads nowhere.
 TEST(leads_all_readers_away_in_every_layer)
 {
-    struct text text = {0}, outputs = {0};
-    struct fixture f;
+    TEXT(text);
+    TEXT(outputs);
+    struct fixture f FREED_BY(tear_down);
     const struct cost_model cost = {seconds_with_dear_splits, NULL, 0, NULL};
-    text_add(&text, "(graph (let p0 (input 0) (f32 8 8))");
+    text_add(&text, "p0 = f32 8 8; ");
     for (int i = 0; i < 32; i++) {
-        text_printf(&text, "(let w%d (weight %d) (f32 8 8)) (let p%d (matmul p%d w%d))", i, i, i + 1, i / 4 * 4, i);
+        text_printf(&text, "w%d = weight f32 8 8; p%d = matmul p%d w%d; ", i, i + 1, i / 4 * 4, i);
         if (i % 4 == 3)
             continue;
-        text_printf(&text, "(let r%d (tanh p%d))", i, i + 1);
+        text_printf(&text, "r%d = tanh p%d; ", i, i + 1);
         text_printf(&outputs, " r%d", i);
     }
-    text_printf(&text, "(output%s p32))", outputs.chars);
+    text_printf(&text, "output%s p32", outputs.chars);
     set_up_and_search(&f, text.chars, &cost, &search_standard_options);
     assert_true(f.result.seconds_after < f.result.seconds_before - 6 * 2e-6);
-    text_free(&text);
-    text_free(&outputs);
-    tear_down(&f);
 }
 
 static size_t bytes_of(const char *text)
@@ -264,12 +248,8 @@ TEST(weights_are_counted_once)
 {
     const size_t one = 8 * 4 * sizeof(float);
     assert_int_equal(bytes_of(THREE_PRODUCTS), 3 * one);
-    assert_int_equal(
-        bytes_of("(graph (let x (input 0) (f32 8 4)) (let a (weight 0) (f32 8 4)) (let b (weight 1) (f32 8 4))"
-                 " (let s (ewadd a b)) (let p (ewmul x s)) (let q (ewadd p s)) (output q))"),
-        one);
-    assert_int_equal(bytes_of("(graph (let x (input 0) (f32 8 4)) (let a (weight 0) (f32 1 4))"
-                              " (let b (broadcast :shape 8 4 a)) (let p (ewmul x b)) (output p))"),
+    assert_int_equal(bytes_of("x = f32 8 4; a b = weight f32 8 4; s = ewadd a b; p = ewmul x s; q = ewadd p s"), one);
+    assert_int_equal(bytes_of("x = f32 8 4; a = weight f32 1 4; b = broadcast :shape 8 4 a; p = ewmul x b"),
                      4 * sizeof(float));
 }
 
@@ -287,33 +267,30 @@ TEST(keeps_no_graph_of_larger_weights)
 }
 
 // x + a + b: of halves, a sum of -65504 and -65504 is infinite, and so may be one of unknown numbers.
-TEST(adds_no_weights_that_overflow)
+static const struct {
+    double magnitudes[2];
+    const char *dtype;
+    bool is_added;
+} sums[] = {
+    {{65504, 65504}, "f16", false}, {{65504, 16}, "f16", false},   {{65504, 15}, "f16", true},
+    {{NAN, 1}, "f16", false},       {{65504, 65504}, "f32", true}, {{3e38, 3e38}, "f32", false},
+    {{3e38, 3e38}, "bf16", false},  {{NAN, 1}, "f32", true},       {{3e38, 3e38}, "f64", true},
+};
+
+TEST_OF_EACH(adds_no_weights_that_overflow, row, sums)
 {
-    static const struct {
-        double magnitudes[2];
-        const char *dtype;
-        bool is_added;
-    } sums[] = {
-        {{65504, 65504}, "f16", false}, {{65504, 16}, "f16", false},   {{65504, 15}, "f16", true},
-        {{NAN, 1}, "f16", false},       {{65504, 65504}, "f32", true}, {{3e38, 3e38}, "f32", false},
-        {{3e38, 3e38}, "bf16", false},  {{NAN, 1}, "f32", true},       {{3e38, 3e38}, "f64", true},
-    };
-    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
-        TEXT(text);
-        text_printf(&text,
-                    "(graph (let x (input 0) (%s 4 4)) (let a (weight 0) (%s 4 4)) (let b (weight 1) (%s 4 4))"
-                    " (let p (ewadd x a)) (let q (ewadd p b)) (output q))",
-                    sums[i].dtype, sums[i].dtype, sums[i].dtype);
-        OPTIONS(options.weights.magnitudes = sums[i].magnitudes);
-        SEARCHED(f, text.chars, &made_up_cost, &options);
-        assert_int_equal(f.result.seconds_after < f.result.seconds_before, sums[i].is_added);
-    }
+    TEXT(text);
+    text_printf(&text, "x = %s 4 4; a = weight %s 4 4; b = weight %s 4 4; p = ewadd x a; q = ewadd p b", row->dtype,
+                row->dtype, row->dtype);
+    OPTIONS(options.weights.magnitudes = row->magnitudes);
+    SEARCHED(f, text.chars, &made_up_cost, &options);
+    assert_int_equal(f.result.seconds_after < f.result.seconds_before, row->is_added);
 }
 
 TEST(queue_gives_the_cheapest_and_drops_the_costliest)
 {
     struct rule rule = {0};
-    struct queue queue = {.limit = 100};
+    struct queue queue FREED_BY(queue_free) = {.limit = 100};
     for (int i = 0; i < 150; i++)
         queue_push(&queue, &(struct candidate){.seconds = (i * 37) % 150, .match.rule = &rule});
     assert_true(queue.dropped > 0);
@@ -330,5 +307,4 @@ TEST(queue_gives_the_cheapest_and_drops_the_costliest)
     queue_push(&queue, &(struct candidate){.match.rule = &rule});
     queue_drop_costlier_half(&queue);
     assert_int_equal(queue.heap.count, 1);
-    queue_free(&queue);
 }
