@@ -191,7 +191,7 @@ TEST(agrees_by_tiles)
         for (size_t i = 0; i < COUNT_OF(cuda_graphs); i++)
             if (!is_left_to_night(i, 1 + (size_t)allows_tf32))
                 check_tiles(device, &t, cuda_graphs[i], i + 1, allows_tf32 ? 300 : 2);
-        assert_true(t.n_tiles > 50 / WAYS && t.n_tiles == t.n_steps);
+        assert_true(t.n_tiles > (getenv("TASO_FEW") ? 40 / WAYS : 50) && t.n_tiles == t.n_steps);
     }
 }
 
