@@ -100,10 +100,24 @@ static bool is_plausible(double seconds)
     return seconds >= LEAST_SECONDS && seconds <= MOST_SECONDS;
 }
 
-// Other programs only make things longer: a doubtful cost that is shorter than another one is nearer to the truth.
-static bool is_shorter(const struct cost_entry *e, const struct step_cost *other)
+// The factor of its run. Steps that failed have no speed, and a verdict is of the day on which it fell.
+static double factor_of(const struct cost_database *costs, const struct cost_entry *e)
 {
-    return is_plausible(e->seconds) && e->seconds <= other->seconds;
+    bool has_speed = e->seconds < MOST_SECONDS && strncmp(e->text, OF_VERDICTS, strlen(OF_VERDICTS)) != 0 &&
+                     strcmp(e->device, costs->device) == 0;
+    return has_speed ? cost_trials_factor(&costs->trials, e->run) : 1;
+}
+
+static double seconds_of(const struct cost_database *costs, const struct cost_entry *e)
+{
+    double factor = factor_of(costs, e);
+    return factor == 1 ? e->seconds : as_written(fmax(e->seconds / factor, LEAST_SECONDS), SECONDS_FORMAT);
+}
+
+// Other programs only make things longer: a doubtful cost that is shorter than another one is nearer to the truth.
+static bool is_shorter(const struct cost_database *costs, const struct cost_entry *e, const struct step_cost *other)
+{
+    return is_plausible(e->seconds) && seconds_of(costs, e) <= other->seconds;
 }
 
 // A file's present entry takes the place of one that was only read, and of a doubtful one, unless that is better. What
@@ -112,7 +126,7 @@ static void put_entry(struct cost_database *costs, const char *device, const cha
                       bool is_own)
 {
     struct cost_entry *e = find_or_add_entry(costs, device, text);
-    bool is_known = (e->is_own && (!e->is_doubtful || cost->is_doubtful || is_shorter(e, cost))) ||
+    bool is_known = (e->is_own && (!e->is_doubtful || cost->is_doubtful || is_shorter(costs, e, cost))) ||
                     (e->is_judged && cost->run == costs->run);
     if (!is_own && is_known)
         return;
@@ -133,20 +147,6 @@ static void put_entry(struct cost_database *costs, const char *device, const cha
 static bool is_refuted(const struct cost_database *costs, const struct cost_entry *e)
 {
     return !e->is_own && cost_trials_verdict(&costs->trials, e->run) == COSTS_REFUTED;
-}
-
-// The factor of its run. Steps that failed have no speed, and a verdict is of the day on which it fell.
-static double factor_of(const struct cost_database *costs, const struct cost_entry *e)
-{
-    bool has_speed = e->seconds < MOST_SECONDS && strncmp(e->text, OF_VERDICTS, strlen(OF_VERDICTS)) != 0 &&
-                     strcmp(e->device, costs->device) == 0;
-    return has_speed ? cost_trials_factor(&costs->trials, e->run) : 1;
-}
-
-static double seconds_of(const struct cost_database *costs, const struct cost_entry *e)
-{
-    double factor = factor_of(costs, e);
-    return factor == 1 ? e->seconds : as_written(fmax(e->seconds / factor, LEAST_SECONDS), SECONDS_FORMAT);
 }
 
 bool cost_database_find(const struct cost_database *costs, const char *text, struct step_cost *ret_cost)
@@ -186,7 +186,7 @@ static bool makes_sound(const struct cost_database *costs, const struct cost_ent
 {
     return e->is_old && e->is_doubtful && e->run != costs->run && e->is_in_model == cost->is_in_model &&
            is_plausible(cost->seconds) && !cost->is_cut && !cost->is_hurried && !is_refuted(costs, e) &&
-           fabs(e->seconds - cost->seconds) <= LEAST_DIFFERENCE * e->seconds;
+           fabs(seconds_of(costs, e) - cost->seconds) <= LEAST_DIFFERENCE * seconds_of(costs, e);
 }
 
 void cost_database_add(struct cost_database *costs, const char *text, const struct step_cost *cost)
@@ -195,7 +195,7 @@ void cost_database_add(struct cost_database *costs, const char *text, const stru
     struct cost_entry *e = id == TABLE_NONE ? NULL : &costs->entries.items[id];
     bool is_doubtful = cost->is_doubtful || !is_plausible(cost->seconds);
     bool is_made_sound = e && makes_sound(costs, e, cost);
-    if (e && is_doubtful && !is_refuted(costs, e) && is_shorter(e, cost)) {
+    if (e && is_doubtful && !is_refuted(costs, e) && is_shorter(costs, e, cost)) {
         confirm(e);
         e->is_cut = cost->is_cut;
     } else
@@ -239,6 +239,7 @@ static void note(struct cost_database *costs, uint32_t run, double kept, const s
     if (trial->verdict == before)
         return;
     cost_trial_tell(trial, count_of_run(costs, run), log);
+    costs->n_added++;   // the file has to say so
     if (trial->verdict == COSTS_STAND)
         doubt_replacements(costs, run);
 }

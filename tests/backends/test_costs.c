@@ -334,6 +334,53 @@ TEST(later_costs_overrule_the_first)
     cost_database_free(costs);
 }
 
+static struct cost_database *open_run(const char *path, const char *more)
+{
+    TEXT(text);
+    text_add(&text, "(costs 4 \"one\")\n");
+    for (int i = 0; i < 2 * TRIED; i++)
+        text_printf(&text, "(\"%s\" 1e-3 0.1 (run 7))\n", name_of(i));
+    text_add(&text, more);
+    assert_true(file_write_text(path, text.chars, text.count, &(struct error){0}));
+    return open_costs(path, "one");
+}
+
+// A verdict is written, and so is that it is withdrawn, whatever else was written before.
+TEST(verdicts_on_runs_are_written)
+{
+    TEMPORARY_PATH(path);
+    struct log log = {stderr, "test", LOG_QUIET};
+    for (int n = TRIED; n <= 2 * TRIED; n += TRIED) {
+        struct cost_database *costs = open_run(path, "(\"rest\" 1e-3 0.1 (run 7))\n");
+        for (int i = 0; i < n; i++) {
+            assert_true(cost_database_write(costs, &(struct error){0}));
+            cost_database_try(costs, name_of(i), &(struct step_cost){.seconds = i < TRIED ? 2e-3 : 1e-3}, &log);
+        }
+        write_and_close(costs);
+        expect_cost(path, "rest", &(struct step_cost){n > TRIED ? 1e-3 : 2e-3});
+    }
+}
+
+// Costs of a run of another speed are doubtful, longer, or confirmed, as they are read, not as they were kept.
+TEST(doubtful_costs_are_compared_at_one_speed)
+{
+    static const struct {
+        double now, then;
+    } steps[] = {{1e-3, 1e-3}, {1.5e-3, 1.5e-3}, {2.5e-3, 2e-3}};
+    TEMPORARY_PATH(path);
+    struct log log = {stderr, "test", LOG_QUIET};
+    struct step_cost cost;
+    for (size_t i = 0; i < COUNT_OF(steps); i++) {
+        struct cost_database *costs = open_run(path, "(\"rest\" 1e-3 0.1 (run 7) doubtful)\n");
+        for (int k = 0; k < TRIED; k++)
+            cost_database_try(costs, name_of(k), &(struct step_cost){.seconds = 2e-3}, &log);
+        cost_database_try(costs, "rest", &(struct step_cost){.seconds = steps[i].now, .is_doubtful = true}, &log);
+        assert_true(cost_database_find(costs, "rest", &cost));
+        assert_true(cost.is_doubtful && cost.seconds == steps[i].then);
+        cost_database_free(costs);
+    }
+}
+
 // A run that stands is not tried for ever.
 TEST(enough_costs_of_a_run_are_tried)
 {
