@@ -22,6 +22,13 @@ static const struct onnx_string *find_value(const struct onnx_tensor *t, const c
     return entry ? &entry->value : NULL;
 }
 
+// Two values of a key: some runtimes take the first one, and others the last.
+static bool is_said_twice(const struct onnx_tensor *t, const char *key)
+{
+    return COUNT(size_t, i, t->external_data.count,
+                 onnx_string_is(&((const struct onnx_entry *)t->external_data.items[i])->key, key)) > 1;
+}
+
 static bool leaves_folder(const char *location)
 {
     int depth = 0;
@@ -125,6 +132,9 @@ static bool map_external(struct onnx_file *file, struct onnx_tensor *t, struct e
     const struct file_map *map = NULL;
     uint64_t offset, length;
     size_t wanted = 0;
+    if (is_said_twice(t, "location") || is_said_twice(t, "offset") || is_said_twice(t, "length"))
+        return error_set(error, file->path, 0, 0, "tensor %s: external data that lies at two places",
+                         onnx_tensor_label(t));
     if (!location || location->size == 0 || strlen(location->text) != location->size)
         return error_set(error, file->path, 0, 0, "tensor %s: external data without a valid location",
                          onnx_tensor_label(t));

@@ -114,6 +114,9 @@ def lying_externals():
         "sum-overflows": entries_of(offset=HUGE - 3, length=64),
         "no-location": [("offset", 0), ("length", 64)],
         "no-entries": [],
+        "two-locations": [*entries_of(), ("location", "weights.bin")],
+        "two-offsets": [*entries_of(offset=0), ("offset", 0)],
+        "two-lengths": [*entries_of(length=64), ("length", 64)],
     }
     for name, pairs in entries.items():
         yield Case(f"external-{name}", REJECT, external(pairs), {"weights.bin": weight_values().tobytes()})
@@ -121,7 +124,7 @@ def lying_externals():
     yield Case("external-file-short", REJECT, external(entries_of()), {"weights.bin": b"\0" * 63})
     raw = {"weights.bin": weight_values().tobytes()}
     yield Case("external-unknown-key", SURVIVE, external(entries_of(colour="blue")), raw)
-    yield Case("external-twice", SURVIVE, external(entries_of() * 2), raw)
+    yield Case("external-colour-twice", ACCEPT, external([*entries_of(), ("colour", "blue"), ("colour", "red")]), raw)
 
 
 def good_externals():
