@@ -175,8 +175,15 @@ void cost_database_replace(struct cost_database *costs, const char *text, const 
     costs->n_added += is_plausible(added.seconds);
 }
 
-static void confirm(struct cost_entry *e)
+// The cost is what it is read as: what is thought of its run later makes it doubtful at most.
+static void confirm(struct cost_database *costs, struct cost_entry *e)
 {
+    if (factor_of(costs, e) != 1) {
+        e->seconds = seconds_of(costs, e);
+        e->replaced_run = e->run;
+        e->run = costs->run;
+        costs->n_added++;
+    }
     e->is_own = true;
     e->is_old = false;
 }
@@ -196,7 +203,7 @@ void cost_database_add(struct cost_database *costs, const char *text, const stru
     bool is_doubtful = cost->is_doubtful || !is_plausible(cost->seconds);
     bool is_made_sound = e && makes_sound(costs, e, cost);
     if (e && is_doubtful && !is_refuted(costs, e) && is_shorter(costs, e, cost)) {
-        confirm(e);
+        confirm(costs, e);
         e->is_cut = cost->is_cut;
     } else
         cost_database_replace(costs, text, cost);
@@ -257,7 +264,7 @@ void cost_database_try(struct cost_database *costs, const char *text, const stru
     bool agrees_as_kept = cost_trials_agree(e->seconds, now);
     note(costs, run, e->seconds, now, log);
     if (!is_refuted(costs, e) && cost_trials_agree(seconds_of(costs, e), now)) {
-        confirm(e);
+        confirm(costs, e);
         return;
     }
     cost_database_add(costs, text, now);

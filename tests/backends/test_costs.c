@@ -381,6 +381,24 @@ TEST(doubtful_costs_are_compared_at_one_speed)
     }
 }
 
+// A speed at first, then none: what was confirmed while costs were divided is not what it was before.
+TEST(confirmed_costs_survive_a_refutation)
+{
+    TEMPORARY_PATH(path);
+    struct log log = {stderr, "test", LOG_QUIET};
+    struct step_cost cost;
+    struct cost_database *costs = open_run(path, "(\"rest\" 1e-3 0.1 (run 7))\n");
+    for (int i = 0; i < TRIED; i++)
+        cost_database_try(costs, name_of(i), &(struct step_cost){.seconds = 2e-3}, &log);
+    cost_database_try(costs, name_of(TRIED), &(struct step_cost){.seconds = 2.1e-3}, &log);
+    for (int i = TRIED + 1; i < 2 * TRIED; i++)
+        cost_database_try(costs, name_of(i), &(struct step_cost){.seconds = i % 2 ? 4e-3 : 8e-3}, &log);
+    assert_false(cost_database_find(costs, "rest", &cost));
+    write_and_close(costs);
+    expect_cost(path, name_of(TRIED - 1), &(struct step_cost){2e-3});
+    expect_cost(path, name_of(TRIED), &(struct step_cost){2e-3});
+}
+
 // A run that stands is not tried for ever.
 TEST(enough_costs_of_a_run_are_tried)
 {
