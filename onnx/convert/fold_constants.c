@@ -12,10 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FOLD_LIMITS_IN_SUM 64           // of all constants that are computed, as often the limit of one
-#define OPERATIONS_OF_LIMIT 1000        // that computing them takes in all, for each element of that limit
-#define ELEMENTS_OF_TRIAL (1 << 17)     // of one: more than the sizes that are tried, and less than most weights
-#define OPERATIONS_OF_TRIAL (1 << 18)   // for one
+#define FOLD_LIMITS_IN_SUM 64      // of all constants that are computed, as often the limit of one
+#define OPERATIONS_OF_LIMIT 1000   // that computing them takes in all, for each element of that limit
 
 struct folding {
     struct imported_model *model;
@@ -92,15 +90,9 @@ static void release_weights(struct folding *f)
     }
 }
 
-static int64_t limit_of_one(const struct importer *im)
-{
-    int64_t limit = im->options->fold_limit;
-    return im->options->is_trial && limit > ELEMENTS_OF_TRIAL ? ELEMENTS_OF_TRIAL : limit;
-}
-
 bool folding_has_room(const struct importer *im, int64_t n_elements)
 {
-    int64_t limit = limit_of_one(im);
+    int64_t limit = im->options->fold_limit;
     return n_elements <= limit && n_elements <= FOLD_LIMITS_IN_SUM * limit - im->folding.elements;
 }
 
@@ -110,8 +102,8 @@ bool folding_take_room_for(struct importer *im, const struct graph *g, tensor_id
     LOCAL_LIST(node_list, nodes);
     if (interrupt_requested())
         return false;
-    int64_t n_elements = 0, most = FOLD_LIMITS_IN_SUM * limit_of_one(im);
-    double before = im->folding.operations, operations = before;
+    int64_t n_elements = 0, most = FOLD_LIMITS_IN_SUM * im->options->fold_limit;
+    double operations = im->folding.operations;
     graph_list_ancestors(g, g->tensors.items[tensor].producer, &nodes);
     for (size_t i = 0; i < nodes.count && n_elements <= most; i++) {
         const struct node *n = &g->nodes.items[nodes.items[i]];
@@ -121,8 +113,7 @@ bool folding_take_room_for(struct importer *im, const struct graph *g, tensor_id
         for (uint32_t j = 0; j < n->n_outputs; j++)
             n_elements += type_elements(graph_type(g, n->first_output + j));
     }
-    if (n_elements > most || operations > OPERATIONS_OF_LIMIT * (double)im->options->fold_limit ||
-        (im->options->is_trial && operations - before > OPERATIONS_OF_TRIAL))
+    if (n_elements > most || operations > OPERATIONS_OF_LIMIT * (double)im->options->fold_limit)
         return false;
     im->folding.operations = operations;
     return true;

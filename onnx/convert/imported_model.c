@@ -4,6 +4,7 @@
 #include "onnx/convert/imported_model.h"
 
 #include "core/text/error.h"
+#include "onnx/convert/constant_cache.h"
 #include "onnx/format/model_file.h"
 #include "onnx/format/tensor.h"
 
@@ -34,6 +35,8 @@ void imported_model_free(struct imported_model *m)
     sizes_free(&m->symbols.sizes);
     table_free(&m->origins.by_value);
     arena_free(&m->arena);
+    if (m->constants)
+        constant_cache_free(m->constants);
 }
 
 // ---- weights ----
@@ -43,12 +46,6 @@ tensor_id weight_add(struct imported_model *m, struct imported_weight weight)
     int64_t index = (int64_t)m->weights.count;
     vec_push(&m->weights, weight);
     return graph_add_leaf(&m->graph, operators[OP_WEIGHT], index, &vec_last(&m->weights).type);
-}
-
-struct imported_weight *weight_of(const struct imported_model *m, tensor_id tensor)
-{
-    const struct node *n = graph_producer(&m->graph, tensor);
-    return n->op->id == OP_WEIGHT ? &m->weights.items[n->attributes[0].ints[0]] : NULL;
 }
 
 static bool decode(struct imported_model *m, struct imported_weight *w, struct arena *arena, const void **ret_data,

@@ -22,9 +22,8 @@ struct import_options {
     bool expands;            // what is kept for the kernels of runtimes (quantization, recurrences) becomes what it
                              // computes: for graphs that are run here and not written
     bool keeps_rounding;     // nodes that mean rounding, or infinities, are kept as they are: nobody checks the result
-    bool is_trial;           // types alone are wanted: nothing is computed that takes long
-    double *operations;      // that constants take are added here; may be NULL
     const struct log *log;   // may be NULL
+    struct constant_cache *computed;   // of import_symbolic alone, which imports several times
 };
 #define IMPORT_FOLD_LIMIT (1 << 20)
 
@@ -102,7 +101,8 @@ struct import_counts {
 struct imported_model {
     struct onnx_file *file;
     struct node_runner runner;
-    struct arena arena;   // of the graph and everything below
+    struct arena arena;                 // of the graph and everything below
+    struct constant_cache *constants;   // of import_symbolic: elements of weights; NULL: there are none
     struct graph graph;
     VEC(struct imported_value) inputs;
     VEC(struct imported_value) outputs;
@@ -133,4 +133,9 @@ bool imported_weight_acquire(struct imported_model *m, size_t index, const void 
 void imported_weight_release(struct imported_model *m, size_t index, const void *data);
 // The data of a weight that is none of the model's is taken as it is and must live in the model's arena.
 tensor_id weight_add(struct imported_model *m, struct imported_weight weight);
-struct imported_weight *weight_of(const struct imported_model *m, tensor_id tensor);   // NULL: no weight leaf
+// NULL: it is no weight leaf.
+static inline struct imported_weight *weight_of(const struct imported_model *m, tensor_id tensor)
+{
+    const struct node *n = graph_producer(&m->graph, tensor);
+    return n->op->id == OP_WEIGHT ? &m->weights.items[n->attributes[0].ints[0]] : NULL;
+}

@@ -11,8 +11,6 @@ void importer_init(struct importer *im, struct imported_model *m, struct onnx_fi
 
 void importer_free(struct importer *im)
 {
-    if (im->options->operations)
-        *im->options->operations += im->folding.operations;
     arena_free(&im->scratch);
     vec_free(&im->symbols);
     vec_free(&im->folding.is_constant);

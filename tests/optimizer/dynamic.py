@@ -592,6 +592,24 @@ def test_elsewhere(folder):
         expect_agreement(path, out, most=most)
 
 
+def test_elsewhere_of_constants(folder):
+    """A table has no more than its rows, cut from a place on that takes long to compute, a 0 of many numbers, and where the model
+    has so many constants that not all are computed."""
+    place = "squares = Mul(large, large)  least = ReduceMin<axes = [0]>(squares)  floor = Floor(least)  start = Cast<to = 7>(floor)"
+    chain = "  ".join(f"t{i + 1} = Tanh(t{i})" for i in range(150))
+    for name, nodes, end, weights in (
+            ("place", place, "Slice(table, start, s, zero)", {"large": (400000,)}),
+            ("chain", f"{chain}  u = ReduceMean<keepdims = 0>(t150)", "Slice(table, zero, s, zero)", {"t0": (256, 256)})):
+        path = small_model(folder / f"{name}.onnx", f"""(float[n,4] x) => (float[n,4] z, float[] y, float[] v)
+            <int64[1] zero = {{0}}, int64 first = {{0}}, float u0 = {{1}}>
+            {{ {nodes}  shape = Shape(x)  n0 = Gather(shape, first)  s = Unsqueeze(n0, zero)  c = {end}  cs = Shape(c)
+               y = ConstantOfShape(cs)  xp = MatMul(x, p)  xq = MatMul(x, q)  z = Add(xp, xq)
+               v = Mul({"u" if name == "chain" else "u0"}, u0) }}""", table=(64, 4), p=(4, 4), q=(4, 4), **weights)
+        out, report, _ = optimize(path, *COMPUTED_COSTS)
+        expect(report["rewrites"], f"{name}: nothing was rewritten")
+        expect_agreement(path, out, most=100)
+
+
 def tables():
     """How a table of `rows` is cut or gathered from by sizes: a name, inputs, nodes that make the sum h of them and of rows, and
     the least and the most sizes that all tables allow."""

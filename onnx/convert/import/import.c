@@ -7,6 +7,7 @@
 #include "expressions/elements.h"
 #include "onnx/convert/bind_shapes.h"
 #include "onnx/convert/build.h"
+#include "onnx/convert/constant_cache.h"
 #include "onnx/convert/exact_places.h"
 #include "onnx/convert/fold_constants.h"
 #include "onnx/convert/import/equal_nodes.h"
@@ -242,13 +243,23 @@ void import_take_back(struct importer *im, struct graph_mark mark)
         im->folding.is_constant.count = mark.nodes;
 }
 
-// The elements of an output, computed; NULL: they cannot be.
-static const void *value_of_output(struct importer *im, const struct conversion *c, uint32_t output,
-                                   struct arena *arena)
+// NULL: it cannot be computed.
+static const void *value_of_output(struct importer *im, const struct conversion *c, uint32_t output)
 {
-    const struct graph *g = &im->model->graph;
-    return folding_take_room_for(im, g, c->outputs[output]) ? evaluate_constant(im->model, g, c->outputs[output], arena)
-                                                            : NULL;
+    struct imported_model *m = im->model;
+    double before = im->folding.operations;
+    if (!folding_take_room_for(im, &m->graph, c->outputs[output]))
+        return NULL;
+    double operations = im->folding.operations - before;
+    const void *data = constant_cache_find(c, output, operations);
+    if (data)
+        return data;
+    struct arena *kept = constant_cache_arena(c, output, operations);
+    constant_cache_count(c, operations);
+    data = evaluate_constant(m, &m->graph, c->outputs[output], kept ? kept : &m->arena);
+    if (data && kept)
+        constant_cache_note(c, output, data);
+    return data;
 }
 
 // The fold of an output: a weight, which is broadcast where it says the same many times.
@@ -257,56 +268,32 @@ struct folded {
     struct type type, weight;
 };
 
-static bool is_weight_everywhere(const struct conversion *c, tensor_id tensor)
-{
-    const struct imported_weight *w = weight_of(c->model, tensor);
-    return w && !w->is_of_binding;
-}
-
-// What is made of weights alone is the same at all bindings: it is computed at the first of them, and is there once.
-static bool is_as_at_first_probe(const struct conversion *c)
-{
-    const struct importer *first = c->importer->part.peers;
-    return first && first != c->importer &&
-           ALL(uint32_t, i, c->n_inputs, c->inputs[i] == NO_TENSOR || is_weight_everywhere(c, c->inputs[i]));
-}
-
-// False: it was not computed there.
-static bool take_from_first_probe(const struct conversion *c, size_t place, struct folded *ret)
-{
-    const struct imported_model *first = c->importer->part.peers->model;
-    if (place >= first->weights.count)
-        return false;
-    ret->weight = first->weights.items[place].type;
-    ret->data = first->weights.items[place].data;
-    return ret->data != NULL;
-}
-
 // A value that is large and more than it is computed of, without its repetitions. False: it has none.
 static bool fold_repetition(struct importer *im, const struct conversion *c, uint32_t output, struct folded *ret)
 {
     ARENA(whole);
-    void *data = (void *)(uintptr_t)value_of_output(im, c, output, &whole);
+    const struct graph *g = &im->model->graph;
+    double before = im->folding.operations;
+    void *data = folding_take_room_for(im, g, c->outputs[output])
+                     ? (void *)(uintptr_t)evaluate_constant(im->model, g, c->outputs[output], &whole)
+                     : NULL;
+    constant_cache_count(c, im->folding.operations - before);
     bool has_some = data && elements_without_repetition(&ret->type, data, &ret->weight);
     if (has_some)
         ret->data = arena_copy(&im->model->arena, data, type_bytes(&ret->weight), _Alignof(max_align_t));
     return has_some;
 }
 
-// Weight `place` is to be what an output comes to. False: it stays as it is, as it cannot be computed, or would be a
-// large copy of what there is.
-static bool fold_output(struct importer *im, const struct conversion *c, uint32_t output, size_t place,
-                        struct folded *ret)
+// False: it stays as it is, as it cannot be computed, or would be a large copy of what there is.
+static bool fold_output(struct importer *im, const struct conversion *c, uint32_t output, struct folded *ret)
 {
     const struct type *t = type_of(c, c->outputs[output]);
     bool is_moved;
     ret->type = ret->weight = type_make(t->dtype, t->rank, t->dim);
-    if (is_as_at_first_probe(c))
-        return take_from_first_probe(c, place, ret);
     bool grows = type_elements(t) > SMALL_CONSTANT && constant_grows(&im->model->graph, c->outputs[output], &is_moved);
     if (grows && fold_repetition(im, c, output, ret))
         return true;
-    ret->data = grows && is_moved ? NULL : value_of_output(im, c, output, &im->model->arena);
+    ret->data = grows && is_moved ? NULL : value_of_output(im, c, output);
     return ret->data != NULL;
 }
 
@@ -315,9 +302,8 @@ static bool fold_outputs(struct importer *im, struct conversion *c, struct graph
 {
     struct imported_model *m = im->model;
     int64_t n_elements = 0;
-    size_t place = m->weights.count;
     struct folded *folded = arena_array(&im->scratch, struct folded, c->n_outputs + 1);
-    if (ANY(uint32_t, i, c->n_outputs, c->outputs[i] != NO_TENSOR && !fold_output(im, c, i, place++, &folded[i])))
+    if (ANY(uint32_t, i, c->n_outputs, c->outputs[i] != NO_TENSOR && !fold_output(im, c, i, &folded[i])))
         return false;
     import_take_back(im, mark);
     for (uint32_t i = 0; i < c->n_outputs; i++) {

@@ -7,9 +7,7 @@ bool at_binding_import(struct at_binding *b, const struct imported_model *named,
                        const struct import_options *options, const int64_t *binding)
 {
     b->error = (struct error){0};
-    b->options = *options;
-    b->options.is_trial = true;
-    importer_init(&b->im, &b->model, file, &b->options, &b->error);
+    importer_init(&b->im, &b->model, file, options, &b->error);
     b->im.part.named = named->symbols.list.count > 0 ? named : NULL;
     b->im.part.binding = binding;
     return import_graph(&b->im);

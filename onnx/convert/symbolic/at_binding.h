@@ -6,7 +6,6 @@
 struct at_binding {
     struct importer im;
     struct imported_model model;
-    struct import_options options;
     struct error error;
 };
 // `named` has the symbols. False: it is larger than any memory there. at_binding_free follows in any case.

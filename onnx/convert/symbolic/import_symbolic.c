@@ -5,6 +5,7 @@
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "onnx/convert/bind_shapes.h"
+#include "onnx/convert/constant_cache.h"
 #include "onnx/convert/import/import.h"
 #include "onnx/convert/symbolic/at_binding.h"
 #include "onnx/convert/symbolic/lockstep_check.h"
@@ -51,7 +52,9 @@ static void choose_probes(struct sizes *s, const struct attempt *a)
 
 bool import_runs_at(const struct imported_model *m, const struct import_options *options, const int64_t *binding)
 {
-    return at_binding_try(m, m->file, options, binding) == RUNS;
+    struct import_options own = *options;
+    own.computed = options->computed ? options->computed : m->constants;
+    return at_binding_try(m, m->file, &own, binding) == RUNS;
 }
 
 void import_fit_binding(const struct imported_model *m, const struct import_options *options, int64_t *binding)
@@ -293,9 +296,12 @@ bool import_symbolic(struct imported_model *m, struct onnx_file *file, const str
                      struct error *error)
 {
     struct import_options own = *options;
-    double operations = 0;
-    own.operations = &operations;
+    own.computed = constant_cache_new();
     bool is_imported = import_with_symbols(m, file, &own, error);
-    log_info(own.log, "constants were computed in %.0f operations", operations);
+    log_info(own.log, "constants were computed in %.0f operations", constant_cache_operations(own.computed));
+    if (is_imported)
+        m->constants = own.computed;
+    else
+        constant_cache_free(own.computed);
     return is_imported;
 }
