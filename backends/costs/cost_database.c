@@ -188,7 +188,7 @@ static void confirm(struct cost_database *costs, struct cost_entry *e)
     e->is_old = false;
 }
 
-// What other programs add differs from run to run: where two come to the same, it was next to nothing.
+// Time that other programs take differs from run to run: where two come to the same, it was next to nothing.
 static bool makes_sound(const struct cost_database *costs, const struct cost_entry *e, const struct step_cost *cost)
 {
     return e->is_old && e->is_doubtful && e->run != costs->run && e->is_in_model == cost->is_in_model &&
@@ -229,7 +229,7 @@ static size_t count_of_run(const struct cost_database *costs, uint32_t run)
     return n;
 }
 
-// What replaced costs of a run that is believed after all was measured while the machine misled.
+// Costs that replaced those of a run that is believed after all were measured while the machine misled.
 static void doubt_replacements(struct cost_database *costs, uint32_t run)
 {
     for (size_t i = 0; i < costs->entries.count; i++) {

@@ -28,5 +28,5 @@ bool cost_trials_ask_for(const cost_trials *trials, const char *text, const stru
 bool cost_trials_agree(double kept, const struct step_cost *now);
 // The trial of the run after one more of its costs, as it was kept; until the next call.
 const struct cost_trial *cost_trials_note(cost_trials *trials, uint32_t run, double kept, const struct step_cost *now);
-// What is thought of a run which left so many costs, in one line.
+// The verdict on a run which left so many costs, in one line.
 void cost_trial_tell(const struct cost_trial *trial, size_t n_costs, const struct log *log);

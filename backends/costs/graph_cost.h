@@ -17,6 +17,6 @@ bool backend_visit_steps(struct backend *b, const struct graph *g, visit_step_fn
                          struct error *error);
 // Equal for graphs and policies that come to the same steps with the same layouts. False: the graph cannot be planned.
 bool backend_hash_plan(struct backend *b, const struct graph *g, uint64_t *ret_hash, struct error *error);
-// One line per step with its cost, most expensive first, or per step whose cost is guessed; for people.
+// A line for each step with its cost, most expensive first, or for each whose cost is guessed; for people.
 bool backend_explain(struct backend *b, const struct graph *g, bool only_guesses, struct text *out,
                      struct error *error);

@@ -240,7 +240,7 @@ bool *plan_list_read(const struct plan *plan, struct arena *arena)
     return is_read;
 }
 
-// What only constants are made of is there while a model is prepared, one at a time at least.
+// Sources of constants alone are there while a model is prepared, one at a time at least.
 size_t plan_bytes(const struct plan *plan)
 {
     size_t bytes = plan->arena_bytes, largest = 0;

@@ -81,7 +81,7 @@ static bool repeat_a_value(const struct tensor_store *s, uint32_t a, uint32_t b)
 
 // --- what nodes stand on ---------------------------------------------------------------------------------------------
 
-// What stands on some nodes of a closure; NULL: nothing does.
+// The node that stands on some nodes of a closure; NULL: none does.
 static const nodes_above *nodes_on(const struct tensor_store *s, const uint32_t *closure, uint32_t chosen)
 {
     uint32_t ground[MAX_OPS];

@@ -16,7 +16,7 @@ static inline struct tile_image image_of(enum layout_of_image layout, int64_t la
     return (struct tile_image){all, lanes * height * width, width, 1, height * width};
 }
 
-// Of one group and windows of one place.
+// Convolutions of one group and windows of one place.
 static inline struct tile_definition definition_of(const struct machine *m, int64_t images, int64_t channels,
                                                    int64_t results, int64_t height, int64_t width)
 {

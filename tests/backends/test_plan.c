@@ -277,7 +277,7 @@ TEST(multiply_adds_count_as_two)
     assert_true(step_work(&f.plan, &f.plan.steps.items[0]).operations == 5 * 7 * 8 * (2 * 18 - 1));
 }
 
-// As a file that nobody made may want them, also where nothing is left of them when the model runs.
+// Constants as a file that nobody made may want them, also where nothing is left of them when the model runs.
 TEST(models_that_no_memory_holds_are_refused)
 {
     static const char *const graphs[] = {

@@ -42,7 +42,7 @@ static struct backend *open_on(const struct gpu_api *api, const struct backend_o
 
 #define EMULATED(...)                                                                                                  \
     DEVICE(device, open_on(&emulated_gpu, &(struct backend_options){.seconds_per_step = 1e-4, __VA_ARGS__}))
-// One that guesses what steps take.
+// A coster that guesses what steps take.
 #define GUESSING(tf32) EMULATED(.cost_file = "", .never_measures = true, .allows_tf32 = tf32)
 
 TEST(agrees_with_the_reference)

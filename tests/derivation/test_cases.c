@@ -63,7 +63,7 @@ static const struct found_case {
      "matmul (f32 7 4 4) (f32 7 4 3)", 4},
 };
 
-// What a search of a definition finds; the weights are a set of its inputs.
+// The results of a search of a definition; the weights are a set of its inputs.
 #define SEARCH(p, s, definition, weights_of_it, limits)                                                                \
     struct problem p FREED_BY(problem_free);                                                                           \
     problem_init(&p, definition);                                                                                      \

@@ -250,7 +250,7 @@ TEST(others_are_waited_for)
         }
 }
 
-// What a model of one small step takes beside that step is its own.
+// The time that a model of one small step takes beside that step is its own.
 TEST(small_runs_are_not_waited_for)
 {
     static const double seconds[] = {3e-5, 2e-5}, expected[] = {3e-7, 0};

@@ -1,4 +1,4 @@
-// What the tensors of a graph are, with leaves filled by their operator and number: equal for graphs that mean the same,
+// Values of the tensors of a graph, with leaves filled by their operator and number: equal for graphs that mean the same,
 // and with near certainty different for others. No opaque nodes.
 #pragma once
 #include "core/memory/vec.h"

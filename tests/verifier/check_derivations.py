@@ -45,7 +45,7 @@ def check_bilinear(shipped, folder):
         assert re.sub(r"\n  \(proof .*", "", rule) in re.sub(r"\n  \(proof .*", "", shipped), rule
 
 
-# Of the sizes of a tensor, and one that is none of these.
+# Sizes of a tensor, and one that is none of these.
 FORMS = (lambda d: 7, lambda d: d[1], lambda d: d[2] + 1, lambda d: 5 - d[3], lambda d: d[0] + d[3] + d[4] - 2,
          lambda d: d[0] - d[1] + d[3] + 1, lambda d: d[0] * d[1] * d[2], lambda d: 9 * d[0] * d[1],
          lambda d: (2 * d[0] + 2 * d[3] + 6) // 2)

@@ -46,7 +46,7 @@ const char *list_initializer(const struct making *m, uint32_t count, const int64
 }
 
 // ---- element types ----
-// What a rewrite makes of a valid model need not be valid, as operators got some of their types later than others.
+// The rewrite of a valid model need not be valid, as operators got some of their types later than others.
 
 #define NEVER INT64_MAX
 #define FIRST_OF_BF16 13

@@ -142,7 +142,7 @@ bool convert_conv(struct conversion *c)
     return give(c, 0, add_to_channels(c, convolve(c, input_of(c, 0), input_of(c, 1)), input_of(c, 2)));
 }
 
-// One attribute more, or {0}.
+// The next attribute, or {0}.
 static bool give_pool(struct conversion *c, enum operator_id op, const struct windows *w, struct given_attribute more)
 {
     return give(c, 0,
