@@ -418,7 +418,7 @@ static bool search_tuned(struct optimizing *o, size_t *ret_best)
     remaining_time_search_again(&o->time.remaining, "kernels are tuned, and it searches again");
     search_with_workers(o);
     bool is_done = !is_calibrated(o) || interrupt_requested() || calibrate(o, false, &change);
-    optimizing_tune_passes(o);
+    optimizing_tune_passes(o, untuned);
     time_limit_enter(&o->time.limit, TIME_TO_TIME);
     is_done = is_done && choose_finalist(o, ret_best);
     if (is_done && !optimizing_adopt_tuned(o, untuned, *ret_best)) {

@@ -7,6 +7,7 @@
 #include "core/system/clock.h"
 #include "core/system/progress.h"
 #include "core/text/error.h"
+#include "optimizer/choices_in_place.h"
 #include "optimizer/contenders.h"
 #include "optimizer/limits.def"
 #include "tuning/former_choices.h"
@@ -129,7 +130,8 @@ struct tuned_graphs {
 static void show_passes(void *context, double before, double now, size_t n_evaluated)
 {
     struct tuned_graphs *t = context;
-    double share = (clock_seconds() - t->started) / seconds_of_tuning(t->o, 1 - SHARE_OF_KERNELS_ALONE);
+    double share =
+        (clock_seconds() - t->started) / seconds_of_tuning(t->o, 1 - SHARE_OF_KERNELS_ALONE - SHARE_IN_PLACE);
     progress_update(&t->progress, (uint64_t)(100 * share), "%zu candidates, %.3f -> %.3f ms", n_evaluated, before * 1e3,
                     now * 1e3);
 }
@@ -159,7 +161,7 @@ static void search(struct tuned_graphs *t)
     const struct passes_options options = {.n_graphs = t->n,
                                            .graphs = t->all,
                                            .standard_graph = t->n > 1,
-                                           .seconds = seconds_of_tuning(o, 1 - SHARE_OF_KERNELS_ALONE),
+                                           .seconds = seconds_of_tuning(o, 1 - SHARE_OF_KERNELS_ALONE - SHARE_IN_PLACE),
                                            .seed = (uint64_t)o->options->seed,
                                            .has_store = true,
                                            .context = t,
@@ -173,7 +175,7 @@ static void search(struct tuned_graphs *t)
 }
 
 // Decisions of passes are adopted with what they gain, and so are choices that were made for them.
-void optimizing_tune_passes(struct optimizing *o)
+void optimizing_tune_passes(struct optimizing *o, const struct untuned *u)
 {
     struct tuned_graphs t = {.o = o};
     struct former_choices *former = former_choices_note(o->backend);
@@ -181,7 +183,9 @@ void optimizing_tune_passes(struct optimizing *o)
     add_graphs(&t);
     if (t.n)
         search(&t);
-    if (!optimizing_is_timed(o))
+    if (optimizing_is_timed(o))
+        optimizing_choose_in_place(o, u->choices, seconds_of_tuning(o, SHARE_IN_PLACE));
+    else
         former_choices_restore(former, o->backend);
     former_choices_free(former);
     for (size_t i = 0; i < t.n; i++)

@@ -12,8 +12,9 @@ struct untuned;
 struct untuned *optimizing_note_untuned(struct optimizing *o, size_t finalist);
 void optimizing_forget_untuned(struct untuned *untuned);
 void optimizing_tune_untuned(struct optimizing *o, const struct untuned *untuned);
-// Finalists are tuned once in a job. Where nothing is timed only trials stay known.
-void optimizing_tune_passes(struct optimizing *o);
+// Finalists are tuned once in a job, and the choices of the cheapest are those that take the least in the model. Where
+// nothing is timed only trials stay known.
+void optimizing_tune_passes(struct optimizing *o, const struct untuned *untuned);
 // Is what the contest has come to since faster, with that finalist, or is nothing timed? Else choices, layouts and
 // times are as noted.
 bool optimizing_adopt_tuned(struct optimizing *o, struct untuned *untuned, size_t finalist);

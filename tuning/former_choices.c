@@ -38,6 +38,14 @@ void former_choices_free(struct former_choices *f)
     mem_free(f, sizeof *f);
 }
 
+bool former_choices_find(const struct former_choices *f, const char *key, struct step_cost *ret_cost)
+{
+    const struct former *found = vec_find(&f->all, x, strcmp(x->key, key) == 0);
+    if (found)
+        *ret_cost = found->cost;
+    return found;
+}
+
 void former_choices_restore(const struct former_choices *f, struct backend *b)
 {
     for (size_t i = 0; i < f->all.count; i++) {

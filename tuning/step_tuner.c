@@ -439,3 +439,14 @@ bool step_tuner_advance(struct step_tuner *t, size_t n_trials, struct error *err
         cost_model_fit(t->tuning.model);
     return !interrupt_requested();
 }
+
+void step_tuner_list_best(const struct step_tuner *t, size_t most, choice_list *list)
+{
+    LOCAL_ARRAY(int64_t, points, most);
+    size_t n = grid_search_best(t->search, most, points);
+    for (size_t i = 0; i < n; i++) {
+        struct listed_choice choice = {.precision = t->space.precision};
+        print_point(t, points[i], choice.text);
+        vec_push(list, choice);
+    }
+}

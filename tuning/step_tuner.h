@@ -37,4 +37,6 @@ void step_tuner_reuse(struct step_tuner *t, struct step_tuner *from);
 // Tries so many schedules, and adopts one that gains. False: it ends here, interrupted (no error), or as the command
 // failed.
 bool step_tuner_advance(struct step_tuner *t, size_t n_trials, struct error *error);
+// Adds its best trials, the fastest first.
+void step_tuner_list_best(const struct step_tuner *t, size_t most, choice_list *list);
 const struct step_tuner_state *step_tuner_state(const struct step_tuner *t);

@@ -57,6 +57,11 @@ struct plan_tuning *graph_tuning_of_plan(struct graph_tuning *t)
     return t->of_plan;
 }
 
+const struct plan *graph_tuning_plan(const struct graph_tuning *t)
+{
+    return &t->plan;
+}
+
 void graph_tuning_free(struct graph_tuning *t)
 {
     if (t->of_plan)

@@ -10,4 +10,5 @@ struct graph_tuning *graph_tuning_new(struct backend *b, const struct graph *g, 
 bool graph_tuning_holds(const struct graph_tuning *t, struct backend *b, const struct graph *g,
                         enum layout_policy policy);
 struct plan_tuning *graph_tuning_of_plan(struct graph_tuning *t);
+const struct plan *graph_tuning_plan(const struct graph_tuning *t);
 void graph_tuning_free(struct graph_tuning *t);

@@ -303,6 +303,14 @@ bool plan_tuning_advance(struct plan_tuning *t, double seconds, struct error *er
     return goes_on;
 }
 
+void plan_tuning_list_best(const struct plan_tuning *t, const struct step *step, size_t most, choice_list *list)
+{
+    uint64_t step_key = timings_step_key(t->backend, t->plan, step);
+    for (size_t i = 0; i < t->items.count; i++)
+        if (t->items.items[i].step_key == step_key && !t->items.items[i].bridge)
+            step_tuner_list_best(t->items.items[i].tuner, most, list);
+}
+
 struct plan_tuning *plan_tuning_new(struct backend *b, const struct plan *plan, const struct tuning_options *options)
 {
     struct plan_tuning *t = mem_alloc_zero(sizeof *t);

@@ -47,5 +47,7 @@ struct plan_tuning *plan_tuning_new(struct backend *b, const struct plan *plan, 
 // For so long, but at least a batch of trials. False: nothing is left to try, the command failed, or the user wants an
 // end.
 bool plan_tuning_advance(struct plan_tuning *t, double seconds, struct error *error);
+// Adds the best trials of a step, at most so many of each of its spaces.
+void plan_tuning_list_best(const struct plan_tuning *t, const struct step *step, size_t most, choice_list *list);
 struct tuning_progress plan_tuning_progress(const struct plan_tuning *t);
 void plan_tuning_free(struct plan_tuning *t);

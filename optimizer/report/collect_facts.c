@@ -249,6 +249,15 @@ static void add_tuned_pass(struct facts *f, const char *name, const struct pass_
     facts_end(f);
 }
 
+static void add_choices_in_place(struct facts *f, const struct places_outcome *p)
+{
+    facts_begin(f, FACT_LINE, "in_place", "other choices in the model");
+    facts_add_count(f, "steps", "steps", p->n_changed);
+    facts_add_real(f, "seconds_before", "from", UNIT_MILLISECONDS, p->before);
+    facts_add_real(f, "seconds_after", "to", UNIT_MILLISECONDS, p->now);
+    facts_end(f);
+}
+
 // The kernels of the untuned result, then what each pass gave.
 static void add_tuning(struct facts *f, const struct report *r)
 {
@@ -260,6 +269,8 @@ static void add_tuning(struct facts *f, const struct report *r)
     for (size_t i = 0; i < N_TUNED_PASSES; i++)
         if (j->of[i].n_steps)
             add_tuned_pass(f, pass_names[i], &j->of[i]);
+    if (r->tuned.in_place.n_changed)
+        add_choices_in_place(f, &r->tuned.in_place);
     if (r->tuned.is_timed)
         facts_add_real(f, "gain", "times as fast as untuned", UNIT_NONE, r->tuned.gain);
     facts_end(f);

@@ -10,6 +10,7 @@
 #include "optimizer/run/profiles.h"
 #include "optimizer/search/result.h"
 #include "tuning/passes.h"
+#include "tuning/places.h"
 #include <stdbool.h>
 
 struct facts;
@@ -145,6 +146,7 @@ struct reported_runtime {
 struct reported_tuning {
     struct tuning_progress kernels;   // of the original; n_steps 0: not at all
     struct passes_report passes;      // of all graphs; n_steps of none: not at all
+    struct places_outcome in_place;   // of choices that ran in the model
     bool is_timed;                    // beside the untuned model, by turns
     double gain;                      // over that; 0: none, and that is back
 };
