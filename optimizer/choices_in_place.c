@@ -40,7 +40,7 @@ static bool run_pair(struct contenders *f, struct places *p, bool is_told, struc
     return is_done && !interrupt_requested();
 }
 
-static bool run_round(struct contenders *f, struct places *p, struct error *error)
+static bool run_pair_loaded(struct contenders *f, struct places *p, struct error *error)
 {
     bool is_done = contenders_load(f, 0, error);
     if (!is_done)
@@ -61,25 +61,34 @@ static bool run_round(struct contenders *f, struct places *p, struct error *erro
     return is_done;
 }
 
-static void run_rounds(struct contenders *f, struct places *p, double seconds)
+// False: there is nothing to run, or it cannot be run.
+static bool hold_round(struct contenders *f, struct places *p, bool is_last)
+{
+    ARENA(arena);
+    LOCAL_LIST(step_choices, now);
+    LOCAL_LIST(step_choices, next);
+    struct error ignored = {0};
+    if (!places_list(p, is_last, &arena, &now, &next))
+        return false;
+    f->all.items[0].choices = &now;
+    f->all.items[1].choices = &next;
+    bool is_done = run_pair_loaded(f, p, &ignored);
+    if (is_done)
+        places_judge(p);
+    return is_done;
+}
+
+// With the last round, which has time of its own.
+static void hold_rounds(struct contenders *f, struct places *p, double seconds)
 {
     struct progress progress;
-    struct error ignored = {0};
     double start = clock_seconds();
-    bool goes_on = true;
     progress_start(&progress, f->o->options->progress, "choosing within the model", 100);
-    while (goes_on && clock_seconds() - start < seconds) {
-        ARENA(arena);
-        LOCAL_LIST(step_choices, now);
-        LOCAL_LIST(step_choices, next);
-        goes_on = places_list(p, &arena, &now, &next);
-        f->all.items[0].choices = &now;
-        f->all.items[1].choices = &next;
-        goes_on = goes_on && run_round(f, p, &ignored);
-        if (goes_on)
-            places_judge(p);
+    for (bool goes_on = true; goes_on && clock_seconds() - start < seconds;) {
+        goes_on = hold_round(f, p, false);
         progress_update(&progress, (uint64_t)(100 * (clock_seconds() - start) / seconds), "%zu steps", places_count(p));
     }
+    hold_round(f, p, true);
     progress_end(&progress);
 }
 
@@ -97,7 +106,7 @@ void optimizing_choose_in_place(struct optimizing *o, const struct former_choice
     vec_clear(&f.all);
     vec_push(&f.all, way);
     vec_push(&f.all, way);
-    run_rounds(&f, p, seconds);
+    hold_rounds(&f, p, seconds);
     o->report.tuned.in_place = places_adopt(p);
     places_free(p);
     log_info(o->options->log, "%zu steps run by another choice in the model than alone: %.3f -> %.3f ms",

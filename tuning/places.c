@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MOST_CHOICES 6
+#define MOST_CHOICES 12
 #define MOST_RUNS 15   // of each, in a round
 
 struct candidate {
@@ -35,6 +35,7 @@ struct place {
 struct places {
     struct backend *backend;
     struct graph_tuning *tuning;
+    bool is_last;   // the round
     struct arena arena;
     step_choices choices;   // of the plan
     VEC(struct place) all;
@@ -161,9 +162,18 @@ static void push_choice(struct arena *arena, step_choices *list, const struct pl
     vec_push(list, ((struct step_choice){.step = p->text, .choice = arena_string(arena, choice)}));
 }
 
-bool places_list(struct places *p, struct arena *arena, step_choices *ret_now, step_choices *ret_next)
+static size_t find_next(const struct place *p, bool is_last)
+{
+    size_t k = 0;
+    while (!is_last && k < p->all.count && (k == p->now || p->all.items[k].was_run))
+        k++;
+    return k < p->all.count ? k : p->now;
+}
+
+bool places_list(struct places *p, bool is_last, struct arena *arena, step_choices *ret_now, step_choices *ret_next)
 {
     bool is_any = false;
+    p->is_last = is_last;
     for (size_t i = 0; i < p->choices.count; i++)
         if (!find_place(p, p->choices.items[i].step)) {
             vec_push(ret_now, p->choices.items[i]);
@@ -171,10 +181,7 @@ bool places_list(struct places *p, struct arena *arena, step_choices *ret_now, s
         }
     for (size_t i = 0; i < p->all.count; i++) {
         struct place *place = &p->all.items[i];
-        size_t k = 0;
-        while (k < place->all.count && (k == place->now || place->all.items[k].was_run))
-            k++;
-        place->next = k < place->all.count ? k : place->now;
+        place->next = find_next(place, is_last);
         is_any = is_any || place->next != place->now;
         place->n_told[0] = place->n_told[1] = 0;
         push_choice(arena, ret_now, place, place->now);
@@ -202,27 +209,42 @@ void places_tell(struct places *p, const struct plan *plan, bool is_next, const 
         p->all.items[i].n_told[is_next] += p->all.items[i].n_met > 0;
 }
 
+static bool find_seconds(struct place *p, double ret_seconds[2])
+{
+    if (p->next == p->now || !p->n_told[0] || !p->n_told[1])
+        return false;
+    for (int i = 0; i < 2; i++)
+        ret_seconds[i] = sample_summarize(p->told[i], p->n_told[i]).quartile1;
+    return true;
+}
+
 static void judge(struct place *p)
 {
     double seconds[2];
-    if (p->next == p->now || !p->n_told[0] || !p->n_told[1])
+    if (!find_seconds(p, seconds))
         return;
-    for (int i = 0; i < 2; i++)
-        seconds[i] = sample_summarize(p->told[i], p->n_told[i]).quartile1;
     p->all.items[p->now].was_run = p->all.items[p->next].was_run = true;
-    // The machine may be another one than in earlier rounds: these are scaled by what both rounds have.
-    p->before = p->before > 0 ? p->before * seconds[0] / p->after : seconds[0];
-    p->after = seconds[0];
-    if (seconds[1] >= (1 - LEAST_GAIN_IN_PLACE) * seconds[0])
-        return;
-    p->now = p->next;
-    p->after = seconds[1];
+    if (seconds[1] < (1 - LEAST_GAIN_IN_PLACE) * seconds[0])
+        p->now = p->next;
+}
+
+// The fastest of many was lucky, too: only this round says by how much it is faster.
+static void judge_last(struct place *p)
+{
+    double seconds[2];
+    bool is_known = find_seconds(p, seconds);
+    if (is_known && seconds[0] < (1 - LEAST_GAIN_IN_PLACE) * seconds[1]) {
+        p->before = seconds[1];
+        p->after = seconds[0];
+    } else {
+        p->now = 0;
+    }
 }
 
 void places_judge(struct places *p)
 {
     for (size_t i = 0; i < p->all.count; i++)
-        judge(&p->all.items[i]);
+        (p->is_last ? judge_last : judge)(&p->all.items[i]);
 }
 
 // --- the outcome -----------------------------------------------------------------------------------------------------
@@ -248,7 +270,7 @@ struct places_outcome places_adopt(struct places *p)
     struct places_outcome sum = {0};
     for (size_t i = 0; i < p->all.count; i++) {
         const struct place *place = &p->all.items[i];
-        if (place->now == 0 || !adopt(p, place))
+        if (place->now == 0 || !(place->before > 0) || !adopt(p, place))
             continue;
         sum.n_changed++;
         sum.before += place->before;
