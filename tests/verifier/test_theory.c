@@ -295,6 +295,30 @@ TEST(tells_ranks_of_images_apart)
     assert_int_equal(theory_prove(f.theory, &eq, NULL).status, ENTAILMENT_UNKNOWN);
 }
 
+// Rules are matched where windows run along three axes at most; properties speak of all axes.
+TEST(proves_no_property_false_beyond_three_axes)
+{
+    FIXTURE(&f,
+            "(property p (equal (conv :stride $s :pad $p ?x ?k) (conv :stride $s :pad (+ $p (sum (drop 3 $s))) ?x ?k))"
+            " (where (<= 5 (rank ?x)) (defined (conv :stride $s :pad $p ?x ?k))"
+            " (defined (conv :stride $s :pad (+ $p (sum (drop 3 $s))) ?x ?k))))");
+    struct equation eq = equation_of_property(f.properties.properties.items[0]);
+    struct symbolic_proof proof = {0};
+    symbolic_prove(&f.symbols, &eq, &proof);
+    assert_false(proof.is_proved);
+    text_free(&proof.why);
+}
+
+// No condition is true of sizes that there are not: it says nothing of tensors of other ranks.
+TEST(takes_no_missing_sizes_for_equal)
+{
+    FIXTURE(&f, "(property p (equal (relu ?x) (neg ?x)) (where (= (dim ?x 5) (dim ?x 5))))");
+    struct equation eq = read_rule(&f, "(rule r (source (relu ?x)) (target (neg ?x)))");
+    assert_int_equal(theory_prove(f.theory, &eq, NULL).status, ENTAILMENT_UNKNOWN);
+    eq = read_rule(&f, "(rule s (source (relu ?x)) (target (neg ?x)) (where (= (dim ?x 5) (dim ?x 5))))");
+    assert_int_equal(theory_prove(f.theory, &eq, NULL).status, ENTAILMENT_PROVED);
+}
+
 // A list that has no value leaves nothing to prove anything by.
 TEST(states_nothing_without_values)
 {
@@ -332,6 +356,8 @@ static const struct {
      "(rule r (source (ewadd (reciprocal (reciprocal ?x)) ?y)) (target (ewadd ?x ?y)))", false, ENTAILMENT_UNKNOWN},
     {"(property p (equal (reciprocal (sqrt ?x)) (sqrt (reciprocal ?x))))",
      "(rule r (source (reciprocal (sqrt ?x))) (target (sqrt (reciprocal ?x))))", false, ENTAILMENT_UNKNOWN},
+    {"(property p (equal (less ?x ?y) (less ?y ?x)))", "(rule r (source (less ?x ?y)) (target (less ?y ?x)))", true,
+     ENTAILMENT_UNKNOWN},
     {"(property p (equal (div ?x ?y) (div ?y ?x)))", "(rule r (source (div ?x ?y)) (target (div ?y ?x)))", false,
      ENTAILMENT_UNKNOWN},
     {"(property p (equal (softmax $a (transpose :perm 0 1 ?x)) (transpose :perm 0 1 (softmax $a ?x))))",

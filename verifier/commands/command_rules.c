@@ -399,7 +399,7 @@ int command_rules(int argc, char **argv)
     struct options options = {.instances = RULE_INSTANCE_LIMIT,
                               .z3 = true,
                               .conditions = true,
-                              .steps = 150000,
+                              .steps = 200000,
                               .folder = property_standard_folder(folder)};
     mem_keep_freed();
     return command_run(&program, &options, argc, argv, run_on);

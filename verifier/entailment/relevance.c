@@ -40,7 +40,8 @@ static void look_at_side(struct trigger_search *s, logic_term side)
 static void look_at_guard(struct trigger_search *s, logic_term guard)
 {
     const struct logic_node *n = &s->logic->nodes.items[guard];
-    if (n->n_arguments != 1 || s->logic->nodes.items[n->arguments[0]].is_variable)
+    const struct logic_node *of = n->n_arguments == 1 ? &s->logic->nodes.items[n->arguments[0]] : NULL;
+    if (!of || of->is_variable || of->sort != SORT_TENSOR)
         return;
     uint64_t here = logic_variables(s->logic, n->arguments[0]);
     if (here == s->all)

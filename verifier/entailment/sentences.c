@@ -376,6 +376,20 @@ static void say_what_all_entries_are(struct translation *tr, const struct condit
         assume_equal(s, list_variable(tr, variable), list_constant(tr->l, &all));
 }
 
+static bool may_lack_value(const struct attribute_term *t)
+{
+    return t->kind != TERM_INTEGER && t->kind != TERM_VARIABLE && t->kind != TERM_RANK && t->kind != TERM_DIMS;
+}
+
+// Two terms without a value are equal here, but no condition is true of them.
+static void assume_equal_values(struct translation *tr, const struct condition *c, const logic_term sides[2],
+                                struct sentence *s)
+{
+    if (may_lack_value(c->a) && may_lack_value(c->b))
+        vec_push(&s->truths, logic_predicate(tr->l, "defined", sides[0]));
+    assume_equal(s, sides[0], sides[1]);
+}
+
 static void translate_condition(struct translation *tr, const struct condition *c, struct sentence *s)
 {
     static const char *const names[] = {[CONDITION_NOT_EQUAL] = "differ",
@@ -402,7 +416,7 @@ static void translate_condition(struct translation *tr, const struct condition *
     if (c->kind != CONDITION_EQUAL)
         vec_push(&s->truths, apply(tr->l, names[c->kind], ROLE_PREDICATE, 2, sides, SORT_TRUTH, NULL));
     else if (is_of_one_sort)
-        assume_equal(s, sides[0], sides[1]);
+        assume_equal_values(tr, c, sides, s);
     else
         tr->cannot_be_stated = true;
 }

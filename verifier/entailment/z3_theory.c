@@ -24,7 +24,7 @@ void axioms_make(struct axioms *ret_axioms, const struct property_set *propertie
     *ret_axioms = (struct axioms){.properties = properties};
     for (size_t i = 0; i < properties->properties.count; i++) {
         struct equation eq = equation_of_property(properties->properties.items[i]);
-        if (text_is_defined_everywhere(&eq))
+        if (text_is_of_real_numbers(&eq) && text_is_defined_everywhere(&eq))
             obligations_of_axiom(&ret_axioms->logic, &eq, &ret_axioms->sentences);
     }
     for (size_t i = 0; i < ret_axioms->sentences.items.count; i++)

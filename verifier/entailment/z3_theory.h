@@ -10,8 +10,8 @@
 
 struct theory;
 
-// The properties as sentences, made once for all threads, without those with functions that are not defined everywhere
-// (text/numbers.h). `properties` must stay.
+// The properties as sentences, made once for all threads, without those of other than real numbers or with functions
+// that are not defined everywhere (text/numbers.h). `properties` must stay.
 struct axioms {
     const struct property_set *properties;
     struct logic logic;

@@ -1,6 +1,6 @@
-// A property's verdict. It is proved by an argument that speaks of all sizes (with symbols for them, by hand, or by Z3
-// from other properties, which it names), and it is an axiom where its text says in a sentence why it is true. Either
-// way all instances that are tried have to agree, small ones and random far ones.
+// A property's verdict. It is proved by an argument that speaks of all sizes (with symbols for them, or by hand), and
+// it is an axiom where its text says in a sentence why it is true. Either way all instances that are tried have to
+// agree, small ones and random far ones.
 #pragma once
 #include "properties/property.h"
 #include "verifier/testing/judge.h"

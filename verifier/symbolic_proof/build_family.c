@@ -120,7 +120,7 @@ static bool build_once(struct family *f)
 }
 
 #define MOST_ROUNDS 60
-bool family_build(struct family *f, const struct equation *eq, node_set assumed, struct choices *choices,
+bool family_build(struct family *f, const struct equation *eq, node_set assumed, struct choices *choices, uint64_t seed,
                   struct typing *typing, struct polys *polys, struct lane *lanes, struct arena *arena)
 {
     *f = (struct family){.equation = eq,
@@ -130,7 +130,7 @@ bool family_build(struct family *f, const struct equation *eq, node_set assumed,
                          .typing = typing,
                          .lanes = lanes,
                          .asked.assumed = assumed};
-    f->random = random_seed(1);
+    f->random = random_seed(seed);
     choices_begin(choices);
     if (!family_choose_outline(f))
         return false;

@@ -67,6 +67,7 @@ struct family_symbols {
     VEC(poly) equal_zero;        // as found
     VEC(poly) not_negative;
     bool has_new_equations, has_unsolved;
+    bool are_alike;   // in lanes that do not tell known integers apart: others may
 };
 // Leaves and nodes by symbols.
 struct family_meanings {

@@ -270,6 +270,11 @@ static bool puts_numbers(const struct operator* op)
     return operator_has_role(op, ROLE_PADS) || operator_has_role(op, ROLE_GAPS) || operator_is_constant(op);
 }
 
+static bool is_only_put(const struct pattern *p, uint32_t variable)
+{
+    return !vec_find(&p->nodes, n, (attribute_variables_of_node(n) >> variable & 1) && !puts_numbers(n->op));
+}
+
 static bool has_types(const struct family *f, const struct attribute_term *t)
 {
     uint32_t tensors = equation_variables_of_term(t);
@@ -344,7 +349,7 @@ static bool choose_attribute(struct family *f, uint32_t variable)
         return true;
     }
     uint32_t count;
-    if (!choose_value(f, variable, a, puts_numbers(n->op), rank, ints, &count))
+    if (!choose_value(f, variable, a, is_only_put(p, variable), rank, ints, &count))
         return f->is_impossible
                    ? false
                    : family_fails(f, "$%s has other values than those tried", p->attribute_variables[variable]);
@@ -446,7 +451,7 @@ static bool sides_have_one_type(struct family *f)
     return true;
 }
 
-// Nothing is asked where both sides have windows along more axes than rules are matched at (operators/traits.h).
+// Nothing is asked of a rule where both sides have windows along more axes than it is matched at (operators/traits.h).
 static bool has_many_window_axes(const struct family *f, const term_id *side)
 {
     const struct pattern *p = f->equation->pattern;
@@ -459,7 +464,8 @@ static bool has_many_window_axes(const struct family *f, const term_id *side)
 
 static bool is_left_out(const struct family *f)
 {
-    return has_many_window_axes(f, f->equation->left) && has_many_window_axes(f, f->equation->right);
+    return !f->equation->is_strong && has_many_window_axes(f, f->equation->left) &&
+           has_many_window_axes(f, f->equation->right);
 }
 
 // Values are the same real numbers in each floating-point type: the family with one such type stands for this one.

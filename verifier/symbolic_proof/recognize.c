@@ -62,7 +62,7 @@ static void must_be_told_apart(struct family *f, const struct known_integers *kn
                 is_one_number = is_one_number && x->lanes[l] - (y ? y->lanes[l] : 0) == first;
             if (is_one_number && !poly_is_const(f->polys, difference, &number) &&
                 !is_zero_by_typing(f, plus_number(f->polys, difference, -first)))
-                family_fails(f, "sizes that large numbers do not tell apart");
+                f->symbols.are_alike = !family_fails(f, "sizes that large numbers do not tell apart");
         }
 }
 

@@ -152,15 +152,15 @@ static bool answer_is_yes(const struct question *q, struct family *f, struct z3_
 }
 
 // False: it is unknown.
-static bool prove_family(struct symbolic_prover *prover, const struct question *q, struct choices *choices,
-                         struct z3_session *z3, struct symbolic_proof *proof)
+static bool prove_with_lanes(struct symbolic_prover *prover, const struct question *q, struct choices *choices,
+                             uint64_t seed, struct z3_session *z3, struct symbolic_proof *proof, bool *ret_are_alike)
 {
     ARENA_MARK(mark, &prover->arena);
     struct polys polys;
     struct family f;
     polys_init(&polys);
-    bool is_built =
-        family_build(&f, q->equation, q->assumed, choices, &prover->typing, &polys, prover->lanes, &prover->arena);
+    bool is_built = family_build(&f, q->equation, q->assumed, choices, seed, &prover->typing, &polys, prover->lanes,
+                                 &prover->arena);
     bool is_empty = f.is_impossible || (!is_built && f.lacks_lanes && is_contradictory(&f, z3));
     bool is_proved = is_empty || (is_built && answer_is_yes(q, &f, z3, proof));
     proof->families += is_proved && !is_empty && !q->is_of_typing;
@@ -168,8 +168,22 @@ static bool prove_family(struct symbolic_prover *prover, const struct question *
         text_add(&proof->why, f.why ? f.why : "the pool is full");
         print_family(&proof->why, &f);
     }
+    *ret_are_alike = f.symbols.are_alike;
     family_free(&f);
     polys_free(&polys);
+    return is_proved;
+}
+
+#define MOST_DRAWS 3
+// Lanes are drawn again where they do not tell sizes apart.
+static bool prove_family(struct symbolic_prover *prover, const struct question *q, struct choices *choices,
+                         struct z3_session *z3, struct symbolic_proof *proof)
+{
+    bool is_proved = false, are_alike = true;
+    for (uint64_t seed = 1; seed <= MOST_DRAWS && are_alike && !is_proved; seed++) {
+        text_clear(&proof->why);
+        is_proved = prove_with_lanes(prover, q, choices, seed, z3, proof, &are_alike);
+    }
     return is_proved;
 }
 
