@@ -291,7 +291,7 @@ static void report_contender(struct optimizing *o, const struct contender *c, co
 {
     bool is_result = c->finalist != NOT_A_FINALIST;
     struct timed_contender told = {.is_result = is_result,
-                                   .slant = is_result ? o->results.finalists.items[c->finalist].slant : NULL,
+                                   .preference = is_result ? o->results.finalists.items[c->finalist].preference : NULL,
                                    .layouts = layout_policy_names[c->policy],
                                    .estimate = contender_estimate(o, c),
                                    .seconds = *times};
@@ -468,7 +468,7 @@ double contenders_gain(struct optimizing *o, const struct contender ways[2])
 
 bool optimizing_time_result(struct optimizing *o)
 {
-    struct finalist only = {.slant = o->report.found.slant, .result = o->results.found};
+    struct finalist only = {.preference = o->report.found.preference, .result = o->results.found};
     size_t unused;
     vec_push(&o->results.finalists, only);
     bool is_done = optimizing_hold_contest(o, &unused);

@@ -45,9 +45,9 @@ struct estimator {
     bool only_recalls;           // while others work: nothing is measured
 };
 
-// The result of a search, with the slant that it was done with.
+// The result of a search, with the preference that it was done with.
 struct finalist {
-    const char *slant;
+    const char *preference;
     struct search_result result;
 };
 #define NOT_A_FINALIST SIZE_MAX

@@ -1,5 +1,5 @@
 // Estimates are sums of steps measured alone, and some are wrong by more than rewrites gain. So the search is done
-// several times, each with another slant, and what was found is timed whole, by turns: the fastest stays.
+// several times, each with another preference, and what was found is timed whole, by turns: the fastest stays.
 #include "optimizer/search_phase.h"
 
 #include "backends/backend.h"
@@ -30,19 +30,19 @@
 // --- one search ------------------------------------------------------------------------------------------------------
 
 // The costs that a search is told to believe.
-struct slant {
+struct preference {
     const char *name;
     double operator_share;   // of the original's time comes on top, for each of its operators as much
     double least_gain;       // of a rewrite; 0: the search's standard
     double hope;             // share that groups cost less which no session of the user's runtime had
 };
 
-static const struct slant slants[] = {
+static const struct preference preferences[] = {
     {"as estimated", 0, 0, 0},
     {"few operators", 0.1, 0, 0.3},
     {"large gains", 0, 0.01, 0},
 };
-enum { N_SLANTS = sizeof slants / sizeof *slants };
+enum { N_PREFERENCES = sizeof preferences / sizeof *preferences };
 
 // The same on all machines, unless somebody asks for little.
 static size_t memory_of_search(const struct optimize_options *options)
@@ -105,7 +105,7 @@ static void saturate(struct optimizing *o, const struct cost_model *cost, double
     saturation_improve(found, &o->rules.set, cost, &s);
 }
 
-static void search_with_policy(struct optimizing *o, const struct graph *g, const struct slant *slant,
+static void search_with_policy(struct optimizing *o, const struct graph *g, const struct preference *preference,
                                enum layout_policy policy, double time_left, enum turn turn,
                                struct search_result *ret_result)
 {
@@ -113,7 +113,7 @@ static void search_with_policy(struct optimizing *o, const struct graph *g, cons
     LOCAL_VEC(void *, workers);
     struct estimator own = optimizing_estimator(o);
     own.policy = policy;
-    own.per_operator = optimizing_seconds_per_operator(o, slant->operator_share);
+    own.per_operator = optimizing_seconds_per_operator(o, preference->operator_share);
     for (size_t i = 0; i < o->search.workers.count; i++) {
         o->search.workers.items[i].policy = policy;
         o->search.workers.items[i].per_operator = own.per_operator;
@@ -137,12 +137,12 @@ static void search_with_policy(struct optimizing *o, const struct graph *g, cons
     options.countdown = &o->time.remaining.countdown;
     options.measuring =
         o->search.step_costs ? &o->search.step_costs->measured.seconds : &o->backend->coster.measured.seconds;
-    if (slant->least_gain > 0)
-        options.least_gain = slant->least_gain;
+    if (preference->least_gain > 0)
+        options.least_gain = preference->least_gain;
     if (o->options->search == SEARCH_SATURATION && !o->inputs.cut.sizes)
         options.budget = 0;
     if (o->search.step_costs)
-        step_costs_hope(o->search.step_costs, slant->hope);
+        step_costs_hope(o->search.step_costs, preference->hope);
     struct rule_set rules;
     optimizing_rules_of_backtracking(o, &rules);
     bool is_rewritten = o->search.layout != STRATEGY_LAYOUT_ONLY;
@@ -150,7 +150,7 @@ static void search_with_policy(struct optimizing *o, const struct graph *g, cons
         vec_clear(&rules.rules);
     search_graph(g, &rules, &cost, &options, ret_result);
     if (is_rewritten && o->options->search != SEARCH_BACKTRACKING && !o->inputs.cut.sizes &&
-        turn != TURN_BEFORE_ANOTHER && slant == &slants[0])
+        turn != TURN_BEFORE_ANOTHER && preference == &preferences[0])
         saturate(o, &cost, time_left, ret_result);
     vec_free(&rules.rules);
     if (o->search.step_costs)
@@ -184,29 +184,30 @@ static bool are_plain_prices_worth_it(struct optimizing *o)
 // A result found before an interruption is kept where its best layouts have no price yet. Of operators that were
 // derived row-major prices say little, as windows of them have kernels for other layouts; the standard ones are nearly
 // best.
-static void search_jointly(struct optimizing *o, const struct slant *slant, double time_left,
+static void search_jointly(struct optimizing *o, const struct preference *preference, double time_left,
                            struct search_result *ret_result)
 {
     struct search_result plain FREED_BY(search_result_free);
     struct estimator best = optimizing_estimator(o);
     double started = clock_seconds();
-    search_with_policy(o, &o->model.graph, slant, o->rules.n_derived ? LAYOUTS_STANDARD : LAYOUTS_PLAIN,
+    search_with_policy(o, &o->model.graph, preference, o->rules.n_derived ? LAYOUTS_STANDARD : LAYOUTS_PLAIN,
                        SHARE_OF_PLAIN * time_left, TURN_BEFORE_ANOTHER, &plain);
     double before = estimator_seconds(&best, &o->model.graph), after = estimator_seconds(&best, &plain.graph);
     bool is_better = after < before || (interrupt_requested() && !isfinite(after));
-    search_with_policy(o, is_better ? &plain.graph : &o->model.graph, slant, LAYOUTS_BEST,
+    search_with_policy(o, is_better ? &plain.graph : &o->model.graph, preference, LAYOUTS_BEST,
                        time_left_after(time_left, started), is_better ? TURN_GOES_ON : TURN_ONLY, ret_result);
     if (is_better)
         search_result_put_in_front(ret_result, &plain, before);
     search_result_add_former(ret_result, &plain);
 }
 
-static void search(struct optimizing *o, const struct slant *slant, double time_left, struct search_result *ret_result)
+static void search(struct optimizing *o, const struct preference *preference, double time_left,
+                   struct search_result *ret_result)
 {
-    if (o->search.layout == STRATEGY_JOINT && slant == &slants[0] && are_plain_prices_worth_it(o))
-        search_jointly(o, slant, time_left, ret_result);
+    if (o->search.layout == STRATEGY_JOINT && preference == &preferences[0] && are_plain_prices_worth_it(o))
+        search_jointly(o, preference, time_left, ret_result);
     else
-        search_with_policy(o, &o->model.graph, slant, optimizing_policy_of(o->search.layout), time_left, TURN_ONLY,
+        search_with_policy(o, &o->model.graph, preference, optimizing_policy_of(o->search.layout), time_left, TURN_ONLY,
                            ret_result);
 }
 
@@ -217,7 +218,7 @@ static size_t n_finalists(const struct optimizing *o)
     bool can_choose = optimizing_is_timed(o) && !optimizing_has_large_weights(o);
     bool is_rewritten = o->search.layout != STRATEGY_LAYOUT_ONLY;
     size_t wanted = (size_t)o->options->finalists;
-    return !can_choose || !is_rewritten || wanted < 1 ? 1 : wanted < N_SLANTS ? wanted : N_SLANTS;
+    return !can_choose || !is_rewritten || wanted < 1 ? 1 : wanted < N_PREFERENCES ? wanted : N_PREFERENCES;
 }
 
 // Kept when it is a graph that the others are not.
@@ -263,9 +264,9 @@ static void search_with_slants(struct optimizing *o)
         double left = limit > 0 ? limit - (clock_seconds() - started) : 0;
         if (i > 0 && (interrupt_requested() || left < 0))
             break;
-        struct finalist next = {.slant = slants[i].name};
-        search(o, &slants[i], left, &next.result);
-        log_info(o->options->log, "%s: %.4g ms by estimates instead of %.4g, in %zu rewrites", slants[i].name,
+        struct finalist next = {.preference = preferences[i].name};
+        search(o, &preferences[i], left, &next.result);
+        log_info(o->options->log, "%s: %.4g ms by estimates instead of %.4g, in %zu rewrites", preferences[i].name,
                  1e3 * next.result.seconds_after, 1e3 * next.result.seconds_before, next.result.steps.count);
         if (o->results.finalists.count == 0 || is_new(o, &next.result))
             vec_push(&o->results.finalists, next);
@@ -294,7 +295,7 @@ static size_t first_that_is_rewritten(const struct optimizing *o)
 static void keep_finalist(struct optimizing *o, size_t kept)
 {
     o->results.found = o->results.finalists.items[kept].result;
-    o->report.found.slant = o->results.finalists.items[kept].slant;
+    o->report.found.preference = o->results.finalists.items[kept].preference;
     o->report.found.n_finalists = o->results.finalists.count;
     for (size_t i = 0; i < o->results.finalists.count; i++)
         if (i != kept) {
@@ -304,7 +305,7 @@ static void keep_finalist(struct optimizing *o, size_t kept)
     vec_free(&o->results.finalists);
 }
 
-// By the costs that are known now. SIZE_MAX: none costs less than the original.
+// The cheapest by the costs that are known now. SIZE_MAX: none costs less than the original.
 static size_t find_cheapest(struct optimizing *o)
 {
     struct estimator e = optimizing_estimator(o);

@@ -80,8 +80,8 @@ const struct option_spec optimize_option_specs[] = {
              "0: three quarters of what is free in the beginning"},
     {"budget", OPTION_INTEGER, FIELD(optimize.budget), .low = 0, .high = 1e9, .metavar = "N",
      .beside = {BACKTRACKS, REWRITES},
-     .help = "backtracking: graphs to expand; the search also ends when as much work was done as 1800 words of "
-             "descriptions to price for each of them, and 20000 for each node of the model"},
+     .help = "backtracking: graphs to expand; the search also ends after 1800 units of work (numbers that describe "
+             "what is priced) for each of them, and 20000 for each node of the model"},
     {"patience", OPTION_INTEGER, FIELD(optimize.patience), .low = 0, .high = 1e9, .metavar = "N",
      .beside = {BACKTRACKS, REWRITES},
      .help = "backtracking: end the search when N graphs in a row were expanded, or as much work as four times as many "
@@ -90,7 +90,7 @@ const struct option_spec optimize_option_specs[] = {
      .beside = {TIMES_MODELS, "--measure"}, .help = "for how long to time both models"},
     {"finalists", OPTION_INTEGER, FIELD(optimize.finalists), .low = 1, .high = 3, .metavar = "N",
      .beside = {TIMES_MODELS, "--measure", REWRITES},
-     .help = "search N times, with different slants, and keep what is fastest when timed as a whole"},
+     .help = "search N times, with different preferences, and keep what is fastest when timed as a whole"},
     {"search-threads", OPTION_INTEGER, FIELD(optimize.search_threads), .low = 0, .high = 1024, .metavar = "N",
      .help = "threads that the search itself uses; 0: all that this process may use; the result is the same for any "
              "number"},

@@ -180,7 +180,7 @@ static void add_contenders(struct facts *f, const struct report *r)
             continue;
         facts_begin(f, FACT_GROUP, NULL, NULL);
         facts_add_text(f, "model", "model", c->is_result ? "result" : "original");
-        facts_add_text(f, "slant", "search", c->slant);
+        facts_add_text(f, "preference", "search", c->preference);
         facts_add_text(f, "layouts", "layouts", c->layouts);
         facts_add_real(f, "estimated_seconds", "estimated", UNIT_MILLISECONDS, c->estimate);
         add_sample(f, "seconds", "measured", &c->seconds);
@@ -293,7 +293,7 @@ static void add_times(struct facts *f, const struct report *r)
     add_errors(f, r);
     add_tuning(f, r);
     facts_add_count(f, "finalists", "different results that were timed", r->found.n_finalists);
-    facts_add_text(f, "slant", "search that found it, by which costs", r->found.slant);
+    facts_add_text(f, "preference", "search that found it, by which costs", r->found.preference);
     add_corrections(f, r);
     if (r->timing.n_timed == 0)
         return;

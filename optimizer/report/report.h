@@ -43,9 +43,9 @@ struct runtime_verdict {
 // A way to run the original or a finalist of the search, as it came through the qualifying stage of the contest.
 struct timed_contender {
     bool is_result;
-    const char *slant;     // of the search that it is of; NULL: the original
-    const char *layouts;   // layout_policy_names
-    double estimate;       // the sum of the costs of its steps, seconds
+    const char *preference;   // of the search that it is of; NULL: the original
+    const char *layouts;      // layout_policy_names
+    double estimate;          // the sum of the costs of its steps, seconds
     struct sample_summary seconds;
 };
 
@@ -86,9 +86,9 @@ struct reported_search {
     const struct rule_set *rules;
     size_t n_rules_left_out;         // that are not among the proved ones, where these alone were wanted
     size_t n_rules_of_known_sizes;   // that are not proved, and were left out as the model has symbols
-    const char *slant;               // of the search whose result was the fastest
+    const char *preference;          // of the search whose result was the fastest
     uint64_t n_not_general;          // applications of rules that do not hold, or have no form, at all sizes
-    size_t n_finalists;              // different results of searches with different slants
+    size_t n_finalists;              // different results of searches with different preferences
     size_t n_searches;               // the first, and those after corrections of costs
 };
 
@@ -171,9 +171,9 @@ struct report {
 // The sum of the costs of the steps of the original (0) and of the result (1): where both were timed those that are
 // believed in the end, with the layouts that were timed; else those of the search.
 double report_estimate(const struct report *r, int which);
-// By how much this is off what the whole model took, as a share of that; NaN where either is not known. Costs are lower
-// quartiles of steps: what other programs add to some steps of each run is in none of them, and in every run of the
-// model but, most likely, the shortest.
+// The error of this beside what the whole model took, as a share of that; NaN where either is not known. Costs are
+// lower quartiles of steps: what other programs add to some steps of each run is in none of them, and in every run of
+// the model but, most likely, the shortest.
 double report_estimate_error(const struct report *r, int which);
 size_t report_kept_nodes(const struct report *r);
 // Notes an output that says nothing, as the original's was not finite at any inputs.

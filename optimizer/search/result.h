@@ -46,7 +46,7 @@ struct search_point {   // of the course of a search
     COUNT(repeated, "regions_repeated", "  that are equal to another")                                                 \
     COUNT(priced, "costs_asked", "costs asked for")                                                                    \
     COUNT(remembered, "costs_known", "  that were known")                                                              \
-    COUNT(work, "work", "work done, in words of graphs to price")                                                      \
+    COUNT(work, "work", "units of work, numbers that describe what was priced")                                        \
     COUNT(validated, "validated", "applications of rules validated")                                                   \
     COUNT(not_validated, "not_validated", "  that would have taken too long")
 

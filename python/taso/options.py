@@ -95,13 +95,13 @@ HELP = {
     "max_memory":
         "what the program may hold in all: the search drops its costliest candidates first, models for which there is no room are not timed, and what then does not fit ends with exit code 4 and nothing written; 0: three quarters of what is free in the beginning (default 0)",
     "budget":
-        "backtracking: graphs to expand; the search also ends when as much work was done as 1800 words of descriptions to price for each of them, and 20000 for each node of the model (default 1000)",
+        "backtracking: graphs to expand; the search also ends after 1800 units of work (numbers that describe what is priced) for each of them, and 20000 for each node of the model (default 1000)",
     "patience":
         "backtracking: end the search when N graphs in a row were expanded, or as much work as four times as many matches take was done, without 0.1 % being gained; 0: no limit (default 750)",
     "measure_seconds":
         "for how long to time both models (default 3)",
     "finalists":
-        "search N times, with different slants, and keep what is fastest when timed as a whole (default 3)",
+        "search N times, with different preferences, and keep what is fastest when timed as a whole (default 3)",
     "search_threads":
         "threads that the search itself uses; 0: all that this process may use; the result is the same for any number (default 0)",
     "check":

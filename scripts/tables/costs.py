@@ -79,7 +79,7 @@ def layouts_of(report, which):
     of_graph = {}
     for contender in report.get("contenders", []):
         if contender["model"] == which:
-            of_graph.setdefault(contender["slant"], {})[contender["layouts"]] = 1e3 * contender["seconds"]["quartile1"]
+            of_graph.setdefault(contender["preference"], {})[contender["layouts"]] = 1e3 * contender["seconds"]["quartile1"]
     graphs = [graph for graph in of_graph.values() if "standard" in graph]
     if not graphs:
         return None

@@ -190,7 +190,7 @@ def test_finalists(folder):
         _, told = optimize(f"{finalists} finalists", model, "--costs", costs, "--layout", "standard", "--finalists", finalists,
                            "--no-calibrate", *QUICK)
         expect((told["finalists"] > 1) == (finalists > 1), f"{finalists} finalists: {told}")
-        expect(bool(told["rewrites"]) == (told["slant"] != "as estimated"), f"the slant of the best: {told}")
+        expect(bool(told["rewrites"]) == (told["preference"] != "as estimated"), f"the preference of the best: {told}")
     # What was found under other prices is told at the same ones as everything else, and worked on by one validator.
     before, after, course = told["estimated_seconds_before"], told["estimated_seconds_after"], told["search"]["course"]
     expect([course[0]["estimated_seconds"], course[-1]["estimated_seconds"]] == [before, after], f"the course: {course}")

@@ -199,7 +199,7 @@ def joint_is_never_worse(folder):
     for model in sorted(folder.glob("*-small.onnx")):
         told = {strategy: search_only(model, strategy) for strategy in ("sequential", "joint")}
         for strategy, of in told.items():
-            n_searches = 2 if strategy == "joint" and of["slant"] == "as estimated" else 1
+            n_searches = 2 if strategy == "joint" and of["preference"] == "as estimated" else 1
             expect(len(of["search"]["ends"]) == n_searches, f"{model.stem}, {strategy}: why it ended: {of['search']['ends']}")
         final = {strategy: of["estimated_seconds_with_layouts"] for strategy, of in told.items()}
         expect(final["joint"] <= final["sequential"] * (1 + 1e-12), f"{model.stem}: joint is worse: {final}")

@@ -29,10 +29,10 @@ struct search_options {
     int64_t budget;   // graphs and regions that are expanded
     // The work that may be done: so much for each graph of the budget, which is what usual originals need, and so much
     // for each node that one has more than these, so that large graphs are treated whole. Nodes that depend on weights
-    // alone do not count. In words of descriptions to price, and nodes of whole graphs that are priced.
+    // alone do not count. A unit is a number that describes what is priced, or a node of a whole graph that is.
     int64_t work_per_graph, work_per_node, usual_nodes;
     int64_t patience;        // of these in a row that gain too little (renewing_gain), or four times as many matches,
-                             // or 1000 times as many words of descriptions to price, after which it ends; 0: no limit
+                             // or 1000 times as many units of work, after which it ends; 0: no limit
     double renewing_gain;    // as a share of the graph's cost: so much better in sum, and patience begins anew
     double seconds;          // 0: no limit
     size_t max_candidates;   // queued at once; the worst are dropped first

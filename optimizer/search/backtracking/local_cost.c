@@ -15,12 +15,12 @@
 
 enum { WORD_LEAF = -1, WORD_BEFORE = -2, WORD_AFTER = -3 };
 
-void scribe_init(struct scribe *s, struct graph_costs *costs)
+void describer_init(struct describer *s, struct graph_costs *costs)
 {
-    *s = (struct scribe){.costs = costs};
+    *s = (struct describer){.costs = costs};
 }
 
-void scribe_free(struct scribe *s)
+void describer_free(struct describer *s)
 {
     arena_free(&s->arena);
     vec_free(&s->is_member);
@@ -37,7 +37,7 @@ void pricer_init(struct pricer *p, const struct cost_model *cost)
     memo_init(&p->memo, MAX_WORDS);
     memo_init(&p->graph_costs.memo, MAX_WORDS);
     pthread_mutex_init(&p->graph_costs.lock, NULL);
-    scribe_init(&p->scribe, &p->graph_costs);
+    describer_init(&p->describer, &p->graph_costs);
 }
 
 void pricer_forget(struct pricer *p)
@@ -50,17 +50,17 @@ void pricer_free(struct pricer *p)
 {
     pricer_forget(p);
     pthread_mutex_destroy(&p->graph_costs.lock);
-    scribe_free(&p->scribe);
+    describer_free(&p->describer);
 }
 
 // --- members ---------------------------------------------------------------------------------------------------------
 
-static bool is_member(const struct scribe *p, node_id n)
+static bool is_member(const struct describer *p, node_id n)
 {
     return p->is_member.items[n] == p->generation;
 }
 
-static void add_member(struct scribe *p, const struct graph *g, node_id n)
+static void add_member(struct describer *p, const struct graph *g, node_id n)
 {
     if (is_member(p, n) || (g->nodes.items[n].op->flags & OPERATOR_IS_LEAF))
         return;
@@ -68,7 +68,7 @@ static void add_member(struct scribe *p, const struct graph *g, node_id n)
     vec_push(&p->members, n);
 }
 
-static void grow_up(struct scribe *p, const struct graph *g)
+static void grow_up(struct describer *p, const struct graph *g)
 {
     size_t end = p->members.count;
     for (size_t i = 0; i < end; i++) {
@@ -78,7 +78,7 @@ static void grow_up(struct scribe *p, const struct graph *g)
     }
 }
 
-static void add_readers(struct scribe *p, const struct rewrite *r, tensor_id t)
+static void add_readers(struct describer *p, const struct rewrite *r, tensor_id t)
 {
     const struct graph_uses *uses = &r->index->uses;
     uint32_t first = uses->first[t], end = uses->first[t + 1];
@@ -86,7 +86,7 @@ static void add_readers(struct scribe *p, const struct rewrite *r, tensor_id t)
         add_member(p, r->g, uses->nodes[i]);
 }
 
-static void grow_down(struct scribe *p, const struct rewrite *r)
+static void grow_down(struct describer *p, const struct rewrite *r)
 {
     size_t end = p->members.count;
     for (size_t i = 0; i < end; i++) {
@@ -96,7 +96,7 @@ static void grow_down(struct scribe *p, const struct rewrite *r)
     }
 }
 
-static void add_variables(struct scribe *p, const struct rewrite *r)
+static void add_variables(struct describer *p, const struct rewrite *r)
 {
     for (uint32_t v = 0; v < r->match->rule->pattern.n_variables; v++)
         if (r->match->variables[v] != NO_TENSOR)
@@ -104,7 +104,7 @@ static void add_variables(struct scribe *p, const struct rewrite *r)
 }
 
 // The tensors that new nodes read of those that are there already.
-static void add_what_is_read(struct scribe *p, const struct rewrite *r)
+static void add_what_is_read(struct describer *p, const struct rewrite *r)
 {
     for (node_id n = (node_id)r->n_before; n < r->g->nodes.count; n++)
         for (uint32_t i = 0; i < r->g->nodes.items[n].n_inputs; i++) {
@@ -114,7 +114,7 @@ static void add_what_is_read(struct scribe *p, const struct rewrite *r)
         }
 }
 
-static void collect_members(struct scribe *p, const struct rewrite *r)
+static void collect_members(struct describer *p, const struct rewrite *r)
 {
     vec_clear(&p->members);
     for (size_t i = 0; i < r->n_nodes; i++)
@@ -131,7 +131,7 @@ static void collect_members(struct scribe *p, const struct rewrite *r)
     order_nodes(&p->ordering, r->index, r->match, p->members.items, p->members.count);
 }
 
-static bool is_read_outside(const struct scribe *p, const struct rewrite *r, tensor_id t)
+static bool is_read_outside(const struct describer *p, const struct rewrite *r, tensor_id t)
 {
     const struct graph_uses *uses = &r->index->uses;
     for (uint32_t i = uses->first[t]; i < uses->first[t + 1]; i++)
@@ -148,22 +148,22 @@ static bool is_weight(const struct rewrite *r, tensor_id t)
 
 // --- the signature ---------------------------------------------------------------------------------------------------
 
-static void write_word(struct scribe *p, int64_t word)
+static void write_word(struct describer *p, int64_t word)
 {
     spelling_add(&p->signature, word);
 }
 
-static bool is_placed(const struct scribe *p, tensor_id t)
+static bool is_placed(const struct describer *p, tensor_id t)
 {
     return p->places.items[t].generation == p->generation;
 }
 
-static void set_place(struct scribe *p, tensor_id t, tensor_id where)
+static void set_place(struct describer *p, tensor_id t, tensor_id where)
 {
     p->places.items[t] = (struct place){p->generation, where};
 }
 
-static void write_tensor(struct scribe *p, const struct rewrite *r, tensor_id t, tensor_id *next)
+static void write_tensor(struct describer *p, const struct rewrite *r, tensor_id t, tensor_id *next)
 {
     const struct type *type = graph_type(r->g, t);
     if (is_placed(p, t)) {
@@ -177,7 +177,7 @@ static void write_tensor(struct scribe *p, const struct rewrite *r, tensor_id t,
 }
 
 // The inputs of a commutative node are written as they were met; of two that are new here, what they are decides.
-static bool has_swapped_leaves(const struct scribe *p, const struct rewrite *r, node_id n)
+static bool has_swapped_leaves(const struct describer *p, const struct rewrite *r, node_id n)
 {
     const tensor_id *inputs = graph_inputs(r->g, n);
     if (!(r->g->nodes.items[n].op->flags & OPERATOR_IS_COMMUTATIVE))
@@ -189,7 +189,7 @@ static bool has_swapped_leaves(const struct scribe *p, const struct rewrite *r, 
     return n < r->n_before && order_is_swapped(r->index, inputs[0], inputs[1]);
 }
 
-static void write_node(struct scribe *p, const struct rewrite *r, node_id n, tensor_id *next)
+static void write_node(struct describer *p, const struct rewrite *r, node_id n, tensor_id *next)
 {
     const struct node *node = &r->g->nodes.items[n];
     write_word(p, node->op->id);
@@ -202,7 +202,7 @@ static void write_node(struct scribe *p, const struct rewrite *r, node_id n, ten
         set_place(p, node->first_output + i, (*next)++);
 }
 
-static void write_members(struct scribe *p, const struct rewrite *r, tensor_id *next)
+static void write_members(struct describer *p, const struct rewrite *r, tensor_id *next)
 {
     spelling_clear(&p->signature);
     for (size_t i = 0; i < p->members.count; i++)
@@ -216,7 +216,7 @@ static void write_members(struct scribe *p, const struct rewrite *r, tensor_id *
     }
 }
 
-static void write_target(struct scribe *p, const struct rewrite *r, tensor_id *next)
+static void write_target(struct describer *p, const struct rewrite *r, tensor_id *next)
 {
     write_word(p, WORD_AFTER);
     for (node_id n = (node_id)r->n_before; n < r->g->nodes.count; n++)
@@ -230,7 +230,7 @@ static void write_target(struct scribe *p, const struct rewrite *r, tensor_id *n
 // --- the local graph -------------------------------------------------------------------------------------------------
 
 struct locality {
-    struct scribe *scribe;
+    struct describer *describer;
     const struct rewrite *rewrite;
     struct graph *graph;
 };
@@ -240,30 +240,30 @@ static tensor_id import_tensor(void *context, tensor_id t)
 {
     const struct locality *l = context;
     const struct rewrite *r = l->rewrite;
-    if (!is_placed(l->scribe, t)) {
+    if (!is_placed(l->describer, t)) {
         const struct operator* op = operators[is_weight(r, t) ? OP_WEIGHT : OP_INPUT];
         unsigned repeated = is_weight(r, t) ? tensor_repeated_axes(r->g, t) : 0;
         int64_t number = repeated_weight_index((int64_t)l->graph->nodes.count, repeated);
-        set_place(l->scribe, t, graph_add_leaf(l->graph, op, number, graph_type(r->g, t)));
+        set_place(l->describer, t, graph_add_leaf(l->graph, op, number, graph_type(r->g, t)));
     }
-    return l->scribe->places.items[t].tensor;
+    return l->describer->places.items[t].tensor;
 }
 
 static void note_place(void *context, tensor_id t, tensor_id there)
 {
-    set_place(((struct locality *)context)->scribe, t, there);
+    set_place(((struct locality *)context)->describer, t, there);
 }
 
 static void copy_node(struct locality *l, node_id n)
 {
     const struct graph_extraction x = {
         .from = l->rewrite->g, .to = l->graph, .context = l, .find = import_tensor, .note = note_place};
-    graph_extract_node(&x, n, has_swapped_leaves(l->scribe, l->rewrite, n));
+    graph_extract_node(&x, n, has_swapped_leaves(l->describer, l->rewrite, n));
 }
 
 static void copy_members(struct locality *l)
 {
-    struct scribe *p = l->scribe;
+    struct describer *p = l->describer;
     const struct rewrite *r = l->rewrite;
     for (size_t i = 0; i < p->members.count; i++)
         copy_node(l, p->members.items[i]);
@@ -279,7 +279,7 @@ static void copy_members(struct locality *l)
 
 // The live nodes of the graph, in its own order. Leaves are known by their types: their numbers say where they come
 // from.
-static void spell_graph(struct scribe *p, const struct graph *g)
+static void spell_graph(struct describer *p, const struct graph *g)
 {
     bool *live = arena_array(&p->arena, bool, g->nodes.count + 1);
     tensor_id *places = arena_array(&p->arena, tensor_id, g->tensors.count + 1), next = 0;
@@ -305,7 +305,7 @@ static void spell_graph(struct scribe *p, const struct graph *g)
         spelling_add(&p->graph_words, places[g->outputs.items[i]]);
 }
 
-static double recall_graph(struct scribe *p)
+static double recall_graph(struct describer *p)
 {
     double seconds = NAN;
     pthread_mutex_lock(&p->costs->lock);
@@ -314,7 +314,7 @@ static double recall_graph(struct scribe *p)
     return seconds;
 }
 
-static void note_graph(struct scribe *p, double seconds)
+static void note_graph(struct describer *p, double seconds)
 {
     pthread_mutex_lock(&p->costs->lock);
     memo_set(&p->costs->memo, spelling_key(&p->graph_words), seconds);
@@ -322,7 +322,7 @@ static void note_graph(struct scribe *p, double seconds)
 }
 
 // NaN: not known, and this context cannot measure it.
-static double seconds_of_graph(struct scribe *p, const struct graph *g, const struct cost_model *cost, void *context)
+static double seconds_of_graph(struct describer *p, const struct graph *g, const struct cost_model *cost, void *context)
 {
     spell_graph(p, g);
     double seconds = recall_graph(p);
@@ -336,7 +336,7 @@ static double seconds_of_graph(struct scribe *p, const struct graph *g, const st
 
 static double seconds_after(struct locality *l, const struct cost_model *cost, void *context)
 {
-    struct scribe *p = l->scribe;
+    struct describer *p = l->describer;
     const struct rewrite *r = l->rewrite;
     size_t n = r->n_tensors;
     tensor_id *old = arena_array(&p->arena, tensor_id, n + 1), *new = arena_array(&p->arena, tensor_id, n + 1);
@@ -352,7 +352,7 @@ static double seconds_after(struct locality *l, const struct cost_model *cost, v
 
 // --- the whole -------------------------------------------------------------------------------------------------------
 
-static void begin_generation(struct scribe *p, const struct graph *g)
+static void begin_generation(struct describer *p, const struct graph *g)
 {
     while (p->is_member.count < g->nodes.count)
         vec_push(&p->is_member, 0);
@@ -362,14 +362,14 @@ static void begin_generation(struct scribe *p, const struct graph *g)
 }
 
 // Members stay members: their marks are moved to the new generation, in which no tensor is placed yet.
-static void forget_places(struct scribe *p)
+static void forget_places(struct describer *p)
 {
     p->generation++;
     for (size_t i = 0; i < p->members.count; i++)
         p->is_member.items[p->members.items[i]] = p->generation;
 }
 
-void scribe_describe(struct scribe *s, const struct rewrite *r)
+void describer_describe(struct describer *s, const struct rewrite *r)
 {
     tensor_id next = 0;
     begin_generation(s, r->g);
@@ -379,14 +379,14 @@ void scribe_describe(struct scribe *s, const struct rewrite *r)
     write_target(s, r, &next);
 }
 
-struct description scribe_description(const struct scribe *s)
+struct description describer_description(const struct describer *s)
 {
     struct key_words all = spelling_key(&s->signature);
     return (struct description){all, {all.bytes, s->before.n_bytes, s->before.n_words}};
 }
 
-struct price scribe_price(struct scribe *s, const struct rewrite *r, const struct cost_model *cost, void *context,
-                          double before)
+struct price describer_price(struct describer *s, const struct rewrite *r, const struct cost_model *cost, void *context,
+                             double before)
 {
     ARENA_MARK(mark, &s->arena);
     struct graph local FREED_BY(graph_free);
@@ -465,17 +465,17 @@ struct price pricer_note(struct pricer *p, const struct description *d, struct p
 
 double pricer_change(struct pricer *p, const struct rewrite *r)
 {
-    struct scribe *s = &p->scribe;
-    scribe_describe(s, r);
-    struct description d = scribe_description(s);
+    struct describer *s = &p->describer;
+    describer_describe(s, r);
+    struct description d = describer_description(s);
     struct price price = pricer_recall(p, &d);
     if (isnan(price.before) || isnan(price.change))
-        price = scribe_price(s, r, p->cost, p->cost->context, price.before);
+        price = describer_price(s, r, p->cost, p->cost->context, price.before);
     return pricer_note(p, &d, price).change;
 }
 
 void pricer_correct(struct pricer *p, const struct rewrite *r, double change)
 {
-    scribe_describe(&p->scribe, r);
-    memo_set(&p->memo, scribe_description(&p->scribe).all, change);
+    describer_describe(&p->describer, r);
+    memo_set(&p->memo, describer_description(&p->describer).all, change);
 }

@@ -20,14 +20,14 @@ struct place {
     tensor_id tensor;
 };
 // The cost of graphs that were made of neighbourhoods: different rewrites make equal ones, and many matches share
-// theirs. All scribes have one, at the same time; who is first changes nothing, because costs do not depend on who
+// theirs. All describers have one, at the same time; who is first changes nothing, because costs do not depend on who
 // asks.
 struct graph_costs {
     struct memo memo;
     pthread_mutex_t lock;
 };
 // Writes neighbourhoods down, and makes graphs of them: one for each thread.
-struct scribe {
+struct describer {
     struct graph_costs *costs;
     struct spelling graph_words;   // of the graph that was priced last
     struct arena arena;
@@ -39,8 +39,8 @@ struct scribe {
     struct spelling signature;   // of the rewrite that was described last
     struct key_words before;     // its beginning, which is the neighbourhood as it is: how long it is
 };
-void scribe_init(struct scribe *s, struct graph_costs *costs);
-void scribe_free(struct scribe *s);
+void describer_init(struct describer *s, struct graph_costs *costs);
+void describer_free(struct describer *s);
 
 struct pricer {
     const struct cost_model *cost;
@@ -49,7 +49,7 @@ struct pricer {
     uint64_t asked, known;
     uint64_t work;   // words of what was not known: about what pricing it took
     double before;   // seconds of the neighbourhood that was asked for last, as it was
-    struct scribe scribe;
+    struct describer describer;
 };
 void pricer_init(struct pricer *p, const struct cost_model *cost);
 void pricer_free(struct pricer *p);
@@ -95,11 +95,11 @@ struct price {
 struct description {
     struct key_words all, before;
 };
-void scribe_describe(struct scribe *s, const struct rewrite *r);
-struct description scribe_description(const struct scribe *s);   // of what was described last, until the next
+void describer_describe(struct describer *s, const struct rewrite *r);
+struct description describer_description(const struct describer *s);   // of what was described last, until the next
 // The price of the rewrite described last, from its graph; `context` is one of the cost model's.
-struct price scribe_price(struct scribe *s, const struct rewrite *r, const struct cost_model *cost, void *context,
-                          double before);
+struct price describer_price(struct describer *s, const struct rewrite *r, const struct cost_model *cost, void *context,
+                             double before);
 // The remembered price of a description. Reads only: for several threads at once while nobody notes anything.
 struct price pricer_recall(const struct pricer *p, const struct description *d);
 // Gives the price that is remembered: what was noted first, so that what has equal descriptions has equal prices.

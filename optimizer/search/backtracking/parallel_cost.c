@@ -13,7 +13,7 @@ enum { BATCH_ENTRIES = 256 };
 static void init_worker(struct batch_worker *w, struct graph_costs *costs, void *context)
 {
     *w = (struct batch_worker){.context = context};
-    scribe_init(&w->scribe, costs);
+    describer_init(&w->describer, costs);
 }
 
 static void forget_graph(struct batch_worker *w)
@@ -26,7 +26,7 @@ static void forget_graph(struct batch_worker *w)
 static void free_worker(struct batch_worker *w)
 {
     forget_graph(w);
-    scribe_free(&w->scribe);
+    describer_free(&w->describer);
     arena_free(&w->arena);
     arena_free(&w->scratch);
 }
@@ -91,14 +91,14 @@ static void price_rewrite(struct batch *b, struct batch_worker *w, struct batch_
                           const struct cost_model *cost, bool in_job)
 {
     void *context = in_job ? w->context : cost->context;
-    struct scribe *s = &w->scribe;
-    scribe_describe(s, r);
-    struct description d = scribe_description(s);
+    struct describer *s = &w->describer;
+    describer_describe(s, r);
+    struct description d = describer_description(s);
     keep_description(e, &d);
     e->price = pricer_recall(b->pricer, &d);
     e->is_repeated = in_job && !is_known(e->price) && is_repeated(b, e);
     if (!is_known(e->price) && !e->is_repeated)
-        e->price = scribe_price(s, r, cost, context, e->price.before);
+        e->price = describer_price(s, r, cost, context, e->price.before);
 }
 
 static void make_copy(const struct batch *b, struct batch_worker *w)

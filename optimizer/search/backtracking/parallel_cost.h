@@ -20,7 +20,7 @@ struct batch_entry {
 };
 struct batch_worker {
     void *context;   // of the cost model
-    struct scribe scribe;
+    struct describer describer;
     struct arena arena, scratch;   // of what is added to `working`, and while it is
     struct graph working;          // a copy of the graph, when it has one
     bool has_graph;
