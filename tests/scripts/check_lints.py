@@ -94,8 +94,23 @@ def restore(folder, files):
             (folder / name).unlink()
 
 
+def failures_of_commits(folder):
+    """A repository of one commit each; a folder that is none has nothing to complain about."""
+    git = ["git", "-C", folder, "-c", "core.hooksPath=/dev/null", "-c", "user.name=A", "-c", "user.email=a@b.c"]
+    for subject, complaint in (None, None), ("Add a file", None), ("A" * 73, "73 characters"), ("adds.", "no sentence that"):
+        if subject:
+            shutil.rmtree(folder / ".git", ignore_errors=True)
+            subprocess.run([*git, "init", "--quiet"], check=True)
+            subprocess.run([*git, "commit", "--quiet", "--allow-empty", "-m", subject], check=True)
+        said = complaints_of("lint-commits", folder)
+        if len(said) != bool(complaint) or not all(complaint in c for c in said):
+            yield f"lint-commits: {subject} is told as {said}"
+
+
 def main():
     failures = []
+    with tempfile.TemporaryDirectory() as name:
+        failures += failures_of_commits(pathlib.Path(name))
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         copy_sources(folder)
