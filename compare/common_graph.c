@@ -84,7 +84,7 @@ static bool calls_function(const struct onnx_model *model, const struct onnx_nod
     return ONNX_FIND(struct onnx_function, f, &model->functions, onnx_string_is(&n->op_type, f->name.text));
 }
 
-// By itself, in a subgraph, or, where it or a subgraph calls a function of the model, in any of these.
+// A node is random by itself, in a subgraph, or in any function of the model that it or a subgraph calls.
 static bool is_random(const struct onnx_model *model, const struct onnx_node *n)
 {
     LOCAL_LIST(message_list, nodes);

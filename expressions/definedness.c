@@ -161,7 +161,7 @@ static bool sums_over(const struct definition *d, expr e, size_t v)
            ANY(uint32_t, i, below.n, sums_over(d, below.items[i], v));
 }
 
-// At some values of the free variables from `v` on that it mentions.
+// Is the count 0 at some values of the free variables from `v` on that it mentions?
 static bool counts_none(const struct definition *d, expr e, size_t v, int64_t *variables)
 {
     if (v == d->extents.count)

@@ -36,7 +36,7 @@ static uint64_t inverse_of_small(uint64_t a)
     return FIELD_PRIME / a * k + (rest * k + 1) / a;
 }
 
-// By Fermat a^(p - 2), and p - 2 = 2^61 - 3 is in binary 59 ones, then 01. ones[k] is a to the power of 2^k ones.
+// The inverse is a^(p - 2) (Fermat), and p - 2 = 2^61 - 3 is in binary 59 ones, then 01. ones[k]: a to the 2^k ones.
 uint64_t field_inverse(uint64_t a)
 {
     if (a > 0 && a >> 16 == 0)

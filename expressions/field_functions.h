@@ -40,7 +40,7 @@ static inline uint64_t highest(uint64_t key)
     return FIELD_INFINITY;
 }
 
-// By a power of two it is multiplication.
+// Rotation is multiplication by a power of two.
 static inline uint64_t rotated(uint64_t value, int bits)
 {
     return (value << bits | value >> (FIELD_BITS - bits)) & FIELD_PRIME;

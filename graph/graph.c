@@ -133,7 +133,7 @@ static int compare_types(const struct type *x, const struct type *y)
     return order;
 }
 
-// By operator and attributes; what only has a number (leaves, opaque nodes) by that, if it counts.
+// The order of operators and attributes; what only has a number (leaves, opaque nodes) goes by that, if it counts.
 static int compare_operations(const struct node *x, const struct node *y, bool numbers_count)
 {
     int order = compare_numbers((uint64_t)x->op->id, (uint64_t)y->op->id);
@@ -144,7 +144,7 @@ static int compare_operations(const struct node *x, const struct node *y, bool n
     return order;
 }
 
-// By what makes the two tensors, as many steps back as that, and the first inputs of each step.
+// The order of what makes the two tensors, as many steps back as that, and of the first inputs of each step.
 static int compare_makers(const struct graph *g, tensor_id a, tensor_id b, int steps, bool numbers_count)
 {
     const struct tensor *x = &g->tensors.items[a], *y = &g->tensors.items[b];

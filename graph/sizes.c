@@ -183,7 +183,7 @@ static int64_t common_divisor(const struct sizes *s, const struct size_factor *f
     return of;
 }
 
-// By a divisor of all weights.
+// Divides by a divisor of all weights.
 static void divide_weights(const struct sizes *s, struct size_factor *f, int64_t by)
 {
     f->constant = floor_quotient(f->constant, by);
@@ -374,7 +374,7 @@ static bool is_prime(int64_t n)
     return true;
 }
 
-// By what a symbol is divided at most.
+// The largest number that divides a symbol.
 static int64_t largest_divisor(const struct sizes *s, uint32_t symbol)
 {
     int64_t largest = 1;

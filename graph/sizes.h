@@ -54,7 +54,7 @@ struct size_form sizes_form_of(const struct sizes *s, int64_t number);
 bool sizes_varies(const struct sizes *s, int64_t number);
 bool sizes_type_varies(const struct sizes *s, const struct type *t);
 bool sizes_depends(const struct sizes *s, int64_t number, uint32_t symbol);
-// At a binding of the symbols; -1: beyond any tensor, or below zero.
+// The size at a binding of the symbols; -1: beyond any tensor, or below zero.
 int64_t sizes_form_at(const struct sizes *s, const struct size_form *form, const int64_t *binding);
 int64_t sizes_at(const struct sizes *s, int64_t number, const int64_t *binding);
 struct type sizes_type_at(const struct sizes *s, const struct type *t, const int64_t *binding);

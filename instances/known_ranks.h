@@ -14,7 +14,7 @@ struct known_ranks {
 
 // Ranks of variables that conditions name.
 void known_ranks_begin(struct known_ranks *r, const struct equation *eq);
-// From inputs to what reads them alone, which is so of every term whose inputs are well-typed.
+// Spreads ranks from inputs to what reads them alone, which is so of every term whose inputs are well-typed.
 void known_ranks_spread_up(struct known_ranks *r);
 // In both directions, where all terms of the equation are well-typed.
 void known_ranks_spread(struct known_ranks *r, const struct equation *eq);

@@ -70,7 +70,7 @@ static uint32_t sizes_for(int64_t named)
     return named > 1 && 2 * named <= MAX_TESTED_SIZE ? 1u << named | 1u << 2 * named : 0;
 }
 
-// By what groups divide, or by what tensors are repeated or put into another shape.
+// Sizes named as what groups divide, or as what tensors are repeated or reshaped to.
 static uint32_t sizes_named(const struct pattern *p, enum attribute_role role)
 {
     uint32_t sizes = 0;

@@ -5,7 +5,7 @@
 
 // Under which layouts a search with this strategy prices graphs.
 enum layout_policy optimizing_policy_of(enum layout_strategy strategy);
-// By that of the job's strategy.
+// The estimator of the job's strategy.
 struct estimator optimizing_estimator(struct optimizing *o);
 // False: a device failed, or only recalls costs and lacks some.
 bool estimator_estimate(const struct estimator *e, const struct graph *g, struct estimate *ret_estimate);

@@ -36,7 +36,8 @@ static const char *output_that_differs(const struct optimizing *o)
     return name ? name : "(without a name)";
 }
 
-// Between two graphs of which the first agrees and the second does not: by their numbers of milestones, 0 the original.
+// Searches between two graphs of which the first agrees and the second does not: by their numbers of milestones, 0 the
+// original.
 static bool find_first_that_differs(struct optimizing *o, size_t *ret_milestone)
 {
     size_t agrees = 0, differs = o->results.found.milestones.count;

@@ -228,7 +228,7 @@ static bool check_here(struct optimizing *o, const struct tensor_value *weights)
             o->report.check.never_finite || check_with_random_weights(o, weights));
 }
 
-// By the costs of its runtime; 0: there are none, or nodes that nobody understands are a part of the time.
+// The time by the costs of its runtime; 0: there are none, or nodes that nobody understands are a part of the time.
 static double believed_seconds(struct optimizing *o, const struct graph *g)
 {
     struct estimator e = optimizing_estimator(o);

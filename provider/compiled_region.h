@@ -12,7 +12,8 @@ struct compiled_region;
 // outlive them. NULL: error.
 struct compiled_region *compiled_region_open(const struct runtime *r, struct model_bytes *model,
                                              const taso_options *options, struct error *error);
-// From what an EPContext node has, unpacked into the region's file (compiled_region_file) by the caller. NULL: error.
+// A region from what an EPContext node has, unpacked into the region's file (compiled_region_file) by the caller. NULL:
+// error.
 struct compiled_region *compiled_region_begin_restoring(const struct runtime *r, const taso_options *options,
                                                         struct error *error);
 bool compiled_region_restore(struct compiled_region *c, struct error *error);

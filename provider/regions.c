@@ -65,7 +65,7 @@ static bool import(const struct model_bytes *bytes, size_t n, struct attempt *re
 
 #define SHORT_LENGTH 16   // where a model has no place for texts of the likely one
 
-// At the length at which most is understood.
+// Imports at the length at which most is understood.
 static bool import_at_best(struct model_bytes *bytes, size_t n, struct attempt *ret_attempt, struct arena *arena,
                            struct error *error)
 {

@@ -196,8 +196,8 @@ static bool compare_outputs(struct trial *t, int attempt, double tolerance, outp
     return true;
 }
 
-// By other inputs while outputs are such that nearly anything would agree. Those at which ONNX Runtime itself fails, as
-// numbers may be sizes or places, tell nothing.
+// Runs are compared by other inputs while outputs are such that nearly anything would agree. Those at which ONNX
+// Runtime itself fails, as numbers may be sizes or places, tell nothing.
 static bool compare_runs(struct trial *t, double tolerance, output_comparisons *all, struct error *error)
 {
     LOCAL_LIST(output_comparisons, more);

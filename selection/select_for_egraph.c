@@ -116,7 +116,7 @@ static bool may_derive(const struct rule *r, const struct rule *derived)
            (derived->pattern.n_attribute_variables == 0 || !names_numbers(r));
 }
 
-// From the kept ones of the first `end` rules, without itself.
+// Does the rule follow from the kept ones of the first `end` rules, without itself?
 static bool follows(struct deriving *d, size_t place, size_t end)
 {
     const struct asked *a = &d->rules[place];

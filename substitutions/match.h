@@ -45,6 +45,6 @@ bool rule_match_at(const struct rule *r, const struct graph *g, const tensor_id 
 // Attribute values of new nodes go to the graph's arena, all else to `scratch`,
 // which is another arena.
 bool match_apply(const struct match *m, struct graph *g, struct arena *scratch, tensor_id *ret_old, tensor_id *ret_new);
-// And tells which node each node of the pattern is (ret_nodes: MAX_RULE_NODES).
+// Applies likewise, and tells which node each node of the pattern is (ret_nodes: MAX_RULE_NODES).
 bool match_apply_nodes(const struct match *m, struct graph *g, struct arena *scratch, tensor_id *ret_old,
                        tensor_id *ret_new, node_id *ret_nodes);

@@ -1,4 +1,4 @@
-// By which choices steps run before anything is tuned, so that they can have them back.
+// The choices by which steps run before anything is tuned, so that they can have them back.
 #pragma once
 #include "backends/contract/backend.h"
 

@@ -212,7 +212,7 @@ static double own_urgency(const struct plan_tuning *t, const struct item *item)
     return seconds * pow(SHARE_AFTER_FRUITLESS, (double)s->n_fruitless);
 }
 
-// Until the step that it reuses is tuned.
+// An item waits until the step that it reuses is tuned.
 static bool is_waiting(const struct plan_tuning *t, const struct item *item)
 {
     const struct item *parent = item->parent < 0 ? NULL : &t->items.items[item->parent];

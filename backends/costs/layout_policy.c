@@ -9,7 +9,7 @@
 
 const char *const layout_policy_names[] = {"standard", "best", "plain", "tuned", NULL};
 
-// By costs.
+// Layouts are chosen by costs.
 static bool solve(struct backend *b, const struct graph *g, const uint8_t *apart, struct arena *arena,
                   uint8_t **ret_layouts, struct error *error)
 {

@@ -253,7 +253,7 @@ static bool make_chosen(struct backend *b, const struct graph *g, const uint8_t 
     return is_made;
 }
 
-// At all places of a step.
+// Gains are those at all places of a step.
 static void add_gains(struct backend *b, const struct plan *plan, step_choices *list)
 {
     TEXT(text);

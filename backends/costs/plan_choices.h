@@ -10,7 +10,7 @@ struct inexact_steps {
     double gain;   // in seconds
 };
 
-// By what is known of costs, without measuring: steps of which nothing is known run in their standard way.
+// Choices are made by known costs, without measuring: steps of which nothing is known run in their standard way.
 void backend_choose(struct backend *b, struct plan *plan);
 // The same, where what is not known is measured; the sum of costs is added to the estimate. False: as of
 // backend_step_cost.

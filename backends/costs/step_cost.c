@@ -103,7 +103,7 @@ static double guess_seconds(const struct plan *plan, const struct step *step)
 
 #define WEIGHTS_OF_A_SMALL_MODEL ((size_t)8 << 20)   // a last cache keeps them, even if others share it
 #define SMALL_MODEL " near"                          // at the end of a key
-// And behind that.
+// The precision stands behind that.
 static const char *const marks_of_precision[N_PRECISIONS] = {"", " inexact"};
 
 void backend_expect_model(struct backend *b, size_t weight_bytes)

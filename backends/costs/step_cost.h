@@ -3,7 +3,7 @@
 #include "backends/contract/backend.h"
 #include "core/text/text.h"
 
-// By what the cost database knows a step of a plan on a device.
+// The name by which the cost database knows a step of a plan on a device.
 struct step_key {
     struct text text;
     int n_parts;   // that the step has, each of which costs what the database says

@@ -219,7 +219,7 @@ static void sweep_part(void *argument, int part, int parts)
         (void)sink[at];
 }
 
-// By each thread, over a buffer of its own.
+// Each thread sweeps a buffer of its own.
 static void sweep_near_caches(struct cpu_backend *b)
 {
     size_t bytes = cpu_sweep_bytes(b);

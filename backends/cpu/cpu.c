@@ -119,7 +119,7 @@ static void release(struct model *model)
     kept_memory_free(&m->kept);
 }
 
-// By its choice, and also where that cannot be had.
+// Weights are packed by the step's choice, and also where that cannot be had.
 static bool packs_weights(const struct plan *plan, const struct step *step)
 {
     const struct cpu_kernel *standard = (const struct cpu_kernel *)step->kernel;
@@ -198,7 +198,7 @@ static bool prepare_step(struct cpu_model *m, struct cpu_backend *b, size_t numb
     return true;
 }
 
-// By step of the plan, where among those that run each time it stands.
+// The place of each step of the plan among those that run each time.
 static const size_t *place_steps(struct cpu_model *m)
 {
     const struct plan *plan = &m->base.plan;

@@ -1,4 +1,4 @@
-// From an operator's own activation and a plan's epilogue to post-operations, and to the addresses of their operands.
+// Post-operations, and the addresses of their operands, of an operator's own activation and a plan's epilogue.
 #include "backends/cpu/epilogue.h"
 
 #include "backends/cpu/ways.h"

@@ -1,4 +1,4 @@
-// By definitions: what no other kernel computes, and what a library kernel does when the library refuses.
+// Definitions as kernels: of what no other kernel computes, and of what the library refuses.
 //
 // Where a definition is a sum of products, and there is a compiler, a kernel is generated from it (generated/sums.h);
 // else the interpreter evaluates it, which is slow, and right.
@@ -94,7 +94,7 @@ static void run_kernel(const struct cpu_fallback *f, const struct execution *e, 
 
 // --- running ---------------------------------------------------------------------------------------------------------
 
-// Between a view and a dense tensor of its shape, whichever way.
+// Copies between a view and a dense tensor of its shape, whichever way.
 static void copy_view(const struct view *plain, char *strided, char *dense, bool is_to_dense)
 {
     struct view split;

@@ -103,7 +103,7 @@ bool kept_memory_enter(struct kept_memory *k, size_t step, int left_out, struct 
     return touch_all_but(k, step, left_out, provide, error);
 }
 
-// That weight as the source has it packed; NULL: it has not.
+// The weight as the source has it packed; NULL: it has not.
 static const void *find_packed(const struct kept_memory *k, memory_id m, const struct packing *packing, size_t bytes)
 {
     const struct weight_source *source = k->given.source;

@@ -80,7 +80,7 @@ cpu_writes_part cpu_conv_writes_part, cpu_pool_writes_part;
 
 #define CPU_PACKED_OPERAND 1   // of all kernels that pack one
 
-// That a step of the library takes.
+// The threads that a step of the library takes.
 static inline int cpu_library_threads(const struct cpu_backend *b)
 {
     return b->is_guest ? 1 : b->threads;

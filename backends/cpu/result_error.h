@@ -2,7 +2,7 @@
 #pragma once
 #include "backends/cpu/kernel.h"
 
-// By how much a choice errs more than the standard way, both beside sums in double precision at sampled places of the
+// The error of a choice beyond that of the standard way, both beside sums in double precision at sampled places of the
 // result: the root mean square of the difference, as a share of that of the results, or of the norm of the terms that
 // are summed where that is larger (where terms cancel, every order of sums is off by as much). The largest excess over
 // random data with and without signs, and over data with a large mean and weights that cancel one another; where there

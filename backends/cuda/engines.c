@@ -102,7 +102,7 @@ static void add_engines(struct cuda_backend *b, const struct library_step *s, bo
     }
 }
 
-// By turns with what stands in the list from `first` on.
+// Tiles take turns with what stands in the list from `first` on.
 static void add_tiles(const choice_list *tiles, size_t first, choice_list *list)
 {
     LOCAL_LIST(choice_list, rest);

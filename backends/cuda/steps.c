@@ -105,7 +105,7 @@ static bool prepare_library(struct cuda_backend *b, const struct step *step, con
     return s->plan || prepare_apart(b, step, "", arena, s, error);
 }
 
-// By a tile that does not suit a step it is not done.
+// A tile that does not suit a step does not run it.
 static bool prepare_tile(struct cuda_backend *b, const struct plan *plan, const struct step *step, const char *choice,
                          struct arena *arena, struct prepared_step *s)
 {

@@ -40,8 +40,8 @@ void bilinear_make(int m, int r, const double *points, struct bilinear *ret_form
     *ret_form = f;
 }
 
-// By the number of products. Exact in f32 with their powers and products; others that are as cheap are worse: for
-// windows of 3 the points 0, 1, -1, 2, -2 by four times.
+// Points by the number of products. They are exact in f32 with their powers and products; others that are as cheap are
+// worse: for windows of 3 the points 0, 1, -1, 2, -2 by four times.
 static const double points[][BILINEAR_MOST] = {
     [1] = {0},
     [3] = {0, 1},

@@ -18,7 +18,7 @@ struct loop_values {
 
 // False: too many tensors for a kernel.
 bool loop_values_init(struct loop_values *v, struct kernel_text *k, const struct loop *loop, struct arena *arena);
-// From now on places are those of the given nests.
+// Places are those of the given nests from now on.
 void loop_values_enter(struct loop_values *v, int n_nests, const struct nest *const *nests);
 void loop_values_add_load(const struct loop_values *v, struct text *out, int operand);   // "(real)(a0[...])"
 void loop_values_add_operand(const struct loop_values *v, int operand);                  // "const real x0 = ...;"

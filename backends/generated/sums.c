@@ -158,7 +158,7 @@ static bool is_quotient_of_row(const struct sums *s, const struct expr_node *n)
     return floor_quotient(low, multiple) == floor_quotient(high, multiple);
 }
 
-// By how much the index grows from one q to the next; otherwise a number by which there must be more phases.
+// The step of the index from one q to the next; otherwise a number by which there must be more phases.
 static bool find_step(const struct sums *s, expr e, int64_t *ret_step, int64_t *ret_lacking)
 {
     const struct expr_node *n = &s->d->nodes.items[e];
@@ -231,7 +231,7 @@ static bool find_phases(struct sums *s)
 
 // --- text ------------------------------------------------------------------------------------------------------------
 
-// At q = 0 of the phase.
+// The index at q = 0 of the phase.
 static void print_index(const struct sums *s, expr e, int64_t phase)
 {
     const struct expr_node *n = &s->d->nodes.items[e];

@@ -16,5 +16,5 @@ struct tile_printing {
 void tile_find_place(const struct tile_printing *p, int vector, const char *block, char ret_place[PLACE_SIZE]);
 // The vector of an operand, or its first lanes alone.
 void tile_print_load(struct text *text, const struct tile_definition *d, int operand, int lanes, const char *place);
-// To a0_0, a0_1, ... of pixels and vectors, from x and w, for rows r0 to r1 of the window.
+// Adds to a0_0, a0_1, ... of pixels and vectors, from x and w, for rows r0 to r1 of the window.
 void tile_print_sums(const struct tile_printing *p, const struct tile_kind *kind);

@@ -48,7 +48,7 @@ void winograd_list_numbers(const struct tile_definition *d, const struct winogra
 void winograd_print(struct text *text, const struct tile_definition *d, const struct winograd_schedule *s);
 size_t winograd_scratch_floats(const struct tile_definition *d, const struct winograd_schedule *s);
 size_t winograd_weights_floats(const struct tile_definition *d, const struct winograd_schedule *s);
-// From [result][channel][row][column] with these distances of results and channels.
+// Packs weights of [result][channel][row][column] with these distances of results and channels.
 void winograd_pack(const struct tile_definition *d, const struct winograd_schedule *s, const float *weights,
                    int64_t result_stride, int64_t channel_stride, float *ret_u, int64_t first_group, int64_t n_groups);
 int64_t winograd_groups(const struct tile_definition *d);   // of results

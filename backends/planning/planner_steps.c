@@ -5,7 +5,7 @@
 #include "backends/planning/planner_views.h"
 #include "core/memory/arena.h"
 
-// By that step.
+// Binds the tensor to what that step makes.
 static void bind_output(struct planner *p, tensor_id t, const struct view *result, uint32_t step)
 {
     const struct type *type = graph_type(p->g, t);

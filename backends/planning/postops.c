@@ -1,4 +1,4 @@
-// From the result back to operand 0: each step takes a curve, or an operation, off the end of the expression.
+// Curves from the result back to operand 0: each step takes a curve, or an operation, off the end of the expression.
 #include "backends/planning/postops.h"
 
 #include "backends/planning/loop_builder.h"

@@ -87,7 +87,7 @@ static int end(struct running *r)
     return status;
 }
 
-// By the line with the first error, or else the first one.
+// The failure is told by the line with the first error, or else the first one.
 static bool report_failure(const struct compiler *c, const char *said, struct error *error)
 {
     const char *found = strstr(said, "error:");

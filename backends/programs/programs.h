@@ -39,7 +39,7 @@ bool programs_find(struct programs *p, const char *text, struct program *ret_pro
 // asked for and has to be, in as many units as there are processors; or now.
 void programs_expect(struct programs *p, const char *text);
 void programs_make_expected(struct programs *p);
-// By dlsym; NULL: the text has no such function.
+// The function by dlsym; NULL: the text has none of that name.
 void *program_function(const struct program *program, const char *name);
 // A file with all texts that were found, for a machine without a compiler. False: there are none, or it cannot be made.
 bool programs_write(struct programs *p, const char *path, struct error *error);

@@ -27,7 +27,7 @@ char *arena_string_n(struct arena *a, const char *text, size_t n);
 char *arena_printf(struct arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 struct arena_mark arena_mark(const struct arena *a);
 void arena_release(struct arena *a, struct arena_mark mark);
-// At least so many bytes lie in one piece, and what is allocated next fills it from its beginning.
+// The arena has so many bytes in one piece, and what is allocated next fills it from its beginning.
 void arena_reserve(struct arena *a, size_t size);
 size_t arena_used(const struct arena *a);   // bytes given since the beginning, or the release to it
 

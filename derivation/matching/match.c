@@ -74,7 +74,7 @@ static bool is_in_window(const struct matching *m, uint32_t variable)
     return ANY(int, i, m->n_windows, m->windows[i].of_result == variable || m->windows[i].of_sum == variable);
 }
 
-// To the last of the table's iterators of this signature that is of no window.
+// Assigns the last of the table's iterators of this signature that is of no window.
 static bool assign_variable(struct matching *m, uint32_t variable, uint8_t of_result)
 {
     uint8_t signature = signature_of(m, variable, of_result);

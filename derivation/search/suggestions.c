@@ -183,7 +183,7 @@ static bool goes_with(const struct suggesting *g, const struct quotient *chosen,
     return true;
 }
 
-// From `begin` on, round and round, whatever goes together.
+// Substitutes whatever goes together, from `begin` on, round and round.
 static void substitute_together(struct suggesting *g, int begin, int step)
 {
     struct quotient chosen[MAX_RANK];

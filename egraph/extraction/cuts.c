@@ -76,7 +76,7 @@ static void set_labels(struct cutting *c)
             c->dearest[n] = UNUSABLE;
 }
 
-// To what the node costs now, if that is less.
+// The label becomes what the node costs now, if that is less.
 static void lower_label(struct cutting *c, uint32_t node)
 {
     uint32_t class_id = c->problem->nodes.items[node].class_id;

@@ -52,7 +52,7 @@ static inline int reference_output(reference r)
 struct variable_type variable_type_of(const struct type *type);
 struct type rule_graph_type_of_variable(const struct rule_graph *rg, int variable);
 
-// From keys over one naming of the leaves. Variables are numbered in the order of first use.
+// The graph of keys over one naming of the leaves. Variables are numbered in the order of first use.
 void rule_graph_from_keys(struct rule_graph *ret_graph, const struct family *family, int n_outputs,
                           const struct key *sources, const struct key *targets);
 // The key of a term of the graph, its variables standing as their numbers.

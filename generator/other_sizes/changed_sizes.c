@@ -293,7 +293,7 @@ struct assigning {
     bool is_refuted;   // by some assignment that was tried
 };
 
-// Until there are `n`, out of eight times as many attempts since the first.
+// Assignments are drawn until there are `n`, out of eight times as many attempts since the first.
 static void find_assignments(struct assigning *a, int n)
 {
     struct shapes *s = a->s;

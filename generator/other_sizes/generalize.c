@@ -108,8 +108,8 @@ static const struct call_setting *setting_with(struct generalizing *g, int place
     return g->settings[place][value] = evaluation_cache_setting(g->trial->calls, in->op, values);
 }
 
-// At the sizes of the enumeration, and at others: a dilation is no matter to kernels of one entry alone. `set` has one
-// attribute of a node at most, as all are named alike.
+// Judged at the sizes of the enumeration, and at others: a dilation is no matter to kernels of one entry alone. `set`
+// has one attribute of a node at most, as all are named alike.
 static enum verdict judge_now(struct generalizing *g, uint64_t set, int value)
 {
     struct setting_override overrides[MAX_ATTRIBUTE_PLACES];

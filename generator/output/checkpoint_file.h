@@ -27,5 +27,5 @@ typedef VEC(struct part) checkpoint_list;
 bool checkpoint_file_read(const char *path, struct arena *arena, struct checkpoint_header *ret_header,
                           checkpoint_list *parts, struct error *error);
 void checkpoint_list_free(checkpoint_list *parts);
-// By family and slice.
+// Sorts by family and slice.
 void checkpoint_list_sort(checkpoint_list *parts);

@@ -76,7 +76,7 @@ static bool connect_reached(void *context, const struct rewrite_step *step)
     return !is_connected(v);
 }
 
-// By the rules from `first_rule` on.
+// Members are connected by the rules from `first_rule` on.
 static void connect_members(struct view *v, size_t first_rule)
 {
     for (uint32_t i = 0; i < v->count && !is_connected(v); i++) {

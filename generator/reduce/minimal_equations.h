@@ -1,4 +1,4 @@
-// From classes of equal terms to substitutions: a minimal set that derives the others.
+// Substitutions from classes of equal terms: a minimal set that derives the others.
 //
 // Level by level (by the larger graph's operators) the terms of each class are connected by single rewriting steps with
 // the substitutions found so far. Where a class falls into parts, a pair of terms from two parts is no consequence of
@@ -31,7 +31,7 @@ struct reduction {
     struct rewrite_rules rules;
     struct evaluation_cache *calls;   // of every thread
     int n_calls;
-    // By all equations, and by steps in both directions, without conditions on sizes, between terms of equal inputs.
+    // Parts by all equations, and by steps both ways, without conditions on sizes, between terms of equal inputs.
     struct parts parts, firm_parts;
     VEC(struct equation) equations;
     struct reduce_counts counts;

@@ -39,7 +39,7 @@ void rewrite_rules_free(struct rewrite_rules *r);
 // Adds source -> target, and the other direction where it is a rule.
 void rewrite_rules_add(struct rewrite_rules *r, const struct key *source, const struct key *target, uint32_t owner,
                        bool is_conditional);
-// From now on the rules of this owner are used, or not. Owners were added in ascending order.
+// The rules of this owner are used from now on, or not. Owners were added in ascending order.
 void rewrite_rules_use(struct rewrite_rules *r, uint32_t owner, bool is_used);
 
 // For who rewrites. A head's number; `first_leaf` is how leaf 0 is written, less is a variable.

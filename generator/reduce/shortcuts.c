@@ -1,5 +1,5 @@
-// From each member of a class to its smallest ones, and, in families that want these, to one as large with fewer
-// products, pruned and tested as all others.
+// Substitutions from each member of a class to its smallest ones, and, in families that want these, to one as large
+// with fewer products, pruned and tested as all others.
 #include "generator/reduce/shortcuts.h"
 
 #include "core/system/interrupt.h"

@@ -303,7 +303,7 @@ static bool has_other_conditions(const struct unifying *u, uint32_t tensor)
             is_about_sizes(&u->members[i].rule->conditions[k], tensor) && !is_condition_of_all(u, &u->members[i], k)));
 }
 
-// On its rank, and on its sizes from the first axis that has a condition.
+// Weaker conditions are on the tensor's rank, and on its sizes from the first axis that has one.
 static bool make_weaker_conditions(struct unifying *u, uint32_t tensor)
 {
     int axis = first_axis_with_condition(u, tensor);

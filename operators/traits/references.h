@@ -1,5 +1,5 @@
-// By the roles of its attributes, and by what it sums over, an operator is taken for one that joins, cuts, reduces,
-// has windows, or multiplies matrices. What proofs know of axes then is what such a one in operators/ does with them.
+// Operators are taken, by the roles of their attributes and by what they sum over, for ones that join, cut, reduce,
+// have windows, or multiply matrices. What proofs know of axes then is what such a one in operators/ does with them.
 #pragma once
 #include "operators/operator.h"
 

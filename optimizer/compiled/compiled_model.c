@@ -288,7 +288,7 @@ enum { COMPILED_BY, INPUTS, OUTPUTS, WEIGHTS, LAYOUTS, CHOICES, GRAPH, ITEMS };
 static const char *const items_of_manifest[] = {"compiled-by", "inputs",  "outputs", "weights",
                                                 "layouts",     "choices", "graph"};
 
-// By the enumeration.
+// Items by the enumeration.
 static bool find_items(struct reading *r, const struct sexp *list, const struct sexp **ret_items)
 {
     for (size_t i = 0; i < ITEMS; i++) {

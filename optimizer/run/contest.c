@@ -316,7 +316,7 @@ static bool is_far_above_costs(const struct stage *s)
     return is_any && is_far;
 }
 
-// Until the others are gone. False: they stay.
+// Waits until the others are gone. False: they stay.
 static bool wait_for_others(const struct stage *s)
 {
     double started = now(s->e), end = started + SECONDS_OF_PATIENCE;
@@ -479,7 +479,7 @@ static size_t rounds_of_load(size_t n_loads, double of_run)
     return of_run >= CONTEST_LONGEST_RUN ? 1 : (FINAL_RUNS + n_loads - 1) / n_loads;
 }
 
-// After as many as were planned somebody looks at what they say, and as long as that is open again after half as many
+// Intervals are looked at after as many loads as were planned, and as long as that is open again after half as many
 // more.
 static bool run_loads(struct stage *s, struct contest_outcome *outcome)
 {

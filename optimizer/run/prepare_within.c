@@ -42,7 +42,7 @@ static size_t n_inputs(const struct graph *g)
     return n;
 }
 
-// By standard choices alone.
+// Records standard choices alone.
 static bool record_standard(struct judging *j)
 {
     const struct within_request *r = j->request;
@@ -74,7 +74,7 @@ static void add_choices(struct judging *j, const step_choices *from)
             vec_push(&j->exact, from->items[i]);
 }
 
-// By the exact ones, and that suspect; NULL: all that were not taken back.
+// The model by exact choices, and that suspect; NULL: all that were not taken back.
 static struct model *prepare_with(const struct judging *j, const struct suspect *only)
 {
     LOCAL_LIST(step_choices, list);

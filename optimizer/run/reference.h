@@ -14,8 +14,8 @@ struct reference {
     bool is_recorded[INPUT_ATTEMPTS];   // outputs of that attempt tell something that those before do not
     struct arena arena;
 };
-// Until all outputs tell something: numbers are looked for at which the model is finite, and not constant. False: the
-// device failed.
+// Records when all outputs tell something: numbers are looked for at which the model is finite, and not constant.
+// False: the device failed.
 bool reference_record(struct reference *r, struct model *m, const struct graph *g, struct error *error);
 // Is it there, and whole? One that was cut serves as long as an end is asked for.
 bool reference_serves(const struct reference *r);

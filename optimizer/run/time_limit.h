@@ -23,7 +23,7 @@ void time_limit_begin(struct time_limit *ret_limit, double seconds, double start
 void time_limit_end(struct time_limit *l);
 // A part has time of its own: nothing is interrupted any more because the time of the one before was over.
 void time_limit_enter(struct time_limit *l, enum time_part part);
-// On clock_seconds; 0: no limit.
+// Ends of parts on clock_seconds; 0: no limit.
 double time_limit_of_searching(const struct time_limit *l);
 double time_limit_of_timing(const struct time_limit *l);
 bool time_limit_is_over(const struct time_limit *l);   // of the part that is under way

@@ -112,7 +112,7 @@ static double sum_of_chances(const struct configuration *c, double mean)
     return SUM_ALL(double, size_t, i, c->settings.count, chance_of(&c->settings.items[i], mean));
 }
 
-// By half alike, by half by weight. SIZE_MAX: there is none.
+// Drawn by half alike, by half by weight. SIZE_MAX: there is none.
 static size_t draw_by_weight(const struct configuration *c, struct random *random)
 {
     double mean = mean_weight(c), left = sum_of_chances(c, mean) * random_unit(random);

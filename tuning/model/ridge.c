@@ -76,7 +76,7 @@ static void solve(int n, double a[OBSERVATION_FEATURES][OBSERVATION_FEATURES], d
     }
 }
 
-// Around the means of these rows, so that the intercept bears no penalty.
+// Sums are fitted around the means of these rows, so that the intercept bears no penalty.
 static void fit_sums(struct ridge *m, const struct sums *s, double penalty)
 {
     double a[OBSERVATION_FEATURES][OBSERVATION_FEATURES];

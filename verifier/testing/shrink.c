@@ -101,7 +101,7 @@ static void round_to_integers(struct instance *in, struct difference *difference
     }
 }
 
-// At small integers first, and at the numbers that are known to tell the sides apart.
+// Sides are compared at small integers first, and at the numbers that are known to tell the sides apart.
 static bool differs(struct instance *in, uint64_t known_seed, struct difference *ret)
 {
     return !instance_has_more_entries(in, MOST_TRIED_ENTRIES) &&

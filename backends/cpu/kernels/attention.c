@@ -47,7 +47,7 @@ static bool reads(const struct loop *l, uint16_t value, memory_id memory)
     return !(value & VALUE_OF_INSTRUCTION) && l->operands[value].memory == memory;
 }
 
-// From x - m on, in the loops behind the first.
+// Loops behind the first read x - m.
 static bool reads_differences(const struct loop *l, memory_id x, memory_id m)
 {
     return reads(l, l->instructions[0].a, x) && reads(l, l->instructions[0].b, m);

@@ -341,7 +341,7 @@ static void store_results(const struct running *r)
 
 // --- blocks of results -----------------------------------------------------------------------------------------------
 
-// To the index-th block on n axes.
+// Moves to the index-th block on n axes.
 static void go_to(struct running *r, int first, int n, int64_t index)
 {
     for (int i = first + n - 1; i >= first; i--) {

@@ -65,7 +65,7 @@ size_t onednn_scratch_bytes(const struct onednn_primitive *p);
 size_t onednn_weights_bytes(const struct onednn_primitive *p);
 // How the primitive wants its weights. False: in a way that only the library knows.
 bool onednn_describe_weights(const struct onednn_primitive *p, struct packing *ret_packing);
-// From a plain arrangement into the one that the primitive chose.
+// Packs weights from a plain arrangement into the one that the primitive chose.
 bool onednn_pack_weights(struct onednn_primitive *p, const struct onednn_tensor *plain, const void *from, void *to);
 
 // Addresses of what the primitive has; `operands` are those of the post-operations that have one, in order.

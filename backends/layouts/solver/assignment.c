@@ -71,7 +71,7 @@ static void part(struct elimination *e, const struct bucket *whole, size_t most_
     }
 }
 
-// By bucket and value: what is to be added so that all have the mean of their least sums. The sum of these is zero.
+// The shifts, by bucket and value, that give all the mean of their least sums. The sum of these is zero.
 static double *shifts_of(struct elimination *e, uint32_t variable, const struct partition *p)
 {
     size_t n_values = (size_t)e->n_values[variable];
@@ -212,7 +212,7 @@ static double eliminate_others(struct elimination *e, uint32_t *times_kept, size
     return e->constant;
 }
 
-// From the values that are there. No table that is made has more than `most_entries`; no sum is below `least`.
+// Improves the values that are there. No table that is made has more than `most_entries`; no sum is below `least`.
 static double improve(size_t n_variables, const int *n_values, size_t n_tables, const struct cost_table *tables,
                       size_t most_entries, double least, struct arena *arena, int *values)
 {

@@ -174,7 +174,7 @@ static void free_all(struct lockstep *l, struct imported_model *models, int firs
     }
 }
 
-// After what was seen at sizes which are not told apart, or of the symbols alone.
+// Chooses by what was seen at sizes which are not told apart, or by the symbols alone.
 static bool choose_first(struct attempt *a, const struct sizes *seen, int n_attempts)
 {
     return sizes_find_first_probe(seen, ranges[a->range][0] + n_attempts, a->first);

@@ -232,7 +232,7 @@ static void bound_memory(struct search *s)
         chains_reduce(&s->chains);
 }
 
-// Until it has to stop, or all chains were tried.
+// Searches until it has to stop, or all chains were tried.
 static void search_on(struct search *s)
 {
     struct movement m;
