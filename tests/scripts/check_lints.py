@@ -55,6 +55,7 @@ PLANTED = [
     ("lint-style", {"core/text/a.c": HEAD + "void twice(int a,\n           int b)\n{\n}\n",
                     "graph/a.c": HEAD + "int twice(void)\n{\n}\n"}, "graph/a.c:2: twice stands in core/text/a.c, too"),
     ("lint-style", {"core/b.c": HEAD + "int b;\n// Of two.\nint a;\n"}, "core/b.c:3: the comment does not begin with what"),
+    ("lint-style", {"core/e.c": HEAD + "int b;\n// By two.\nint a;\n"}, "core/e.c:3: the comment does not begin with what"),
     ("lint-style", {"core/a.h": "// " + "a" * 118 + "\n"}, "core/a.h:1: 121 columns"),
     ("lint-style", {"core/c.c": HEAD + LONG_FUNCTION}, "core/c.c:3: a function of 81 lines"),
     ("lint-style", {f"library/a{i}.c": HEAD for i in range(40)}, "library: 4"),
