@@ -67,7 +67,7 @@ static struct search_options search_options_of(const struct optimizing *o)
     return s;
 }
 
-static void forget_slant(struct optimizing *o, const struct graph *g, struct search_result *result)
+static void forget_preference(struct optimizing *o, const struct graph *g, struct search_result *result)
 {
     struct estimator plain = optimizing_estimator(o);
     search_result_reprice(result, estimator_seconds(&plain, g), estimator_seconds(&plain, &result->graph));
@@ -156,7 +156,7 @@ static void search_with_policy(struct optimizing *o, const struct graph *g, cons
     if (o->search.step_costs)
         step_costs_hope(o->search.step_costs, 0);
     if (own.per_operator > 0)
-        forget_slant(o, g, ret_result);
+        forget_preference(o, g, ret_result);
 }
 
 // --- joint is not worse than sequential ------------------------------------------------------------------------------
@@ -254,7 +254,7 @@ static double seconds_to_search(const struct optimizing *o, double started)
     return limit > 0 ? fmin(limit, left) : left;
 }
 
-static void search_with_slants(struct optimizing *o)
+static void search_with_preferences(struct optimizing *o)
 {
     double started = clock_seconds(), limit = seconds_to_search(o, started);
     size_t n = n_finalists(o);
@@ -353,14 +353,14 @@ static void leave(struct optimizing *o, size_t finalist)
             search_result_free(&o->results.finalists.items[i].result);
     o->results.finalists.count = n;
     if (n > 0)
-        forget_slant(o, &o->model.graph, &o->results.finalists.items[0].result);
+        forget_preference(o, &o->model.graph, &o->results.finalists.items[0].result);
 }
 
 static void search_with_workers(struct optimizing *o)
 {
     phases_enter(&o->time.phases, PHASE_SEARCHING);
     optimizing_open_estimators(o);
-    search_with_slants(o);
+    search_with_preferences(o);
     optimizing_close_estimators(o);
     backend_rest(o->backend);
     o->time.remaining.n_searches = ++o->report.found.n_searches;
