@@ -53,6 +53,6 @@ struct ematch_search {
     struct thread_pool *team;   // NULL: this thread alone
     bool may_share;             // nodes below may be one e-node: x + x is x + y, as it is not to the pattern matcher
 };
-// In an order that does not depend on the number of threads. ret_is_cut: of every rule, whether some were left out
-// because of their number (not cleared).
+// Matches in an order that does not depend on the number of threads. ret_is_cut: of every rule, whether some were left
+// out because of their number (not cleared).
 void ematch_search(const struct ematch_search *s, ematches *ret_matches, bool *ret_is_cut);

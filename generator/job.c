@@ -309,7 +309,7 @@ static bool gather_family(const struct job *job, struct family_types *u, checkpo
            error_set(error, NULL, 0, 0, "family %s: slices %d to %d are missing", f->name, covered, FINGERPRINT_SLICES);
 }
 
-// For every thread's memory of what it has evaluated: as much as is of use, or a sixteenth of what is left to all.
+// Memory for what every thread has evaluated: as much as is of use, or a sixteenth of what is left to all.
 static size_t bytes_of_calls(const struct job *job)
 {
     size_t memory = (size_t)job->options.memory, used = mem_in_use(), most = (size_t)1 << 26, least = (size_t)1 << 20;

@@ -389,7 +389,7 @@ static bool is_chosen(const int64_t *chosen, uint32_t n, int64_t size)
     return ANY(uint32_t, i, n, chosen[i] == size);
 }
 
-// For the next symbol, from `first` on; 0: none.
+// The size of the next symbol, from `first` on; 0: none.
 static int64_t find_size(struct sizes *there, uint32_t i, bool is_divided, int64_t first)
 {
     int64_t unit = sizes_round_up(there, i, 1), *at = &there->probes[0][i];

@@ -16,7 +16,7 @@ struct known_ranks {
 void known_ranks_begin(struct known_ranks *r, const struct equation *eq);
 // Spreads ranks from inputs to what reads them alone, which is so of every term whose inputs are well-typed.
 void known_ranks_spread_up(struct known_ranks *r);
-// In both directions, where all terms of the equation are well-typed.
+// Spreads ranks in both directions, where all terms of the equation are well-typed.
 void known_ranks_spread(struct known_ranks *r, const struct equation *eq);
 int known_rank(const struct known_ranks *r, term_id term);   // or RANK_OPEN
 void known_ranks_set(struct known_ranks *r, term_id term, int rank);

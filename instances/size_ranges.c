@@ -82,7 +82,7 @@ static uint32_t sizes_named(const struct pattern *p, enum attribute_role role)
     return sizes;
 }
 
-// Beyond what growing boxes come to: sums and concatenations have these of others, too.
+// Sizes beyond what growing boxes come to: sums and concatenations have these of others, too.
 static uint32_t sizes_of_conditions(const struct equation *eq, int max_rank)
 {
     uint32_t sizes = 0;

@@ -200,7 +200,7 @@ const struct typed_call *typing_apply(struct typing *t, head_id head, uint32_t n
 
 // --- definitions -----------------------------------------------------------------------------------------------------
 
-// In the arena, with no room to grow.
+// The definition in the arena, with no room to grow.
 static struct definition *keep_definition(struct typing *t, const struct definition *d)
 {
     struct definition *kept = arena_copy_array(&t->arena, d, 1);

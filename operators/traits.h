@@ -7,7 +7,7 @@
 #include "expressions/traits.h"
 #include "operators/operator.h"
 
-// Beside those of definitions.
+// Traits beside those of definitions.
 enum operator_trait {
     TRAIT_IS_KERNEL = 1 << 22,             // without inputs, and of rank 3 and more: filters, channels, a window
     TRAIT_MULTIPLIES_MATRICES = 1 << 23,   // contracts, and is typed as a product of matrices

@@ -78,7 +78,7 @@ static bool hold_round(struct contenders *f, struct places *p, bool is_last)
     return is_done;
 }
 
-// With the last round, which has time of its own.
+// Rounds end with the last one, which has time of its own.
 static void hold_rounds(struct contenders *f, struct places *p, double seconds)
 {
     struct progress progress;

@@ -277,7 +277,7 @@ bool optimizing_judge(struct optimizing *o)
     return judge_in_runtime(o);
 }
 
-// Before anything is searched, so that costs are those of what is taken. No failure matters: what is written is judged.
+// Judges kernels before any search, so that costs are those of what is taken. No failure matters: files are judged.
 void optimizing_judge_kernels(struct optimizing *o)
 {
     struct graph runnable FREED_BY(graph_free) = {0};

@@ -26,7 +26,7 @@ static bool make_options(struct cpu_session *s, int threads, OrtSessionOptions *
            runtime_is_done(s->runtime, api->AddSessionConfigEntry(*ret_options, "session.force_spinning_stop", "1"));
 }
 
-// With the options that this provider was given, and on the device that it was given for.
+// The provider has the options that this one was given, and the device that it was given for.
 static bool add_provider(struct cpu_session *s, OrtSessionOptions *options)
 {
     const OrtApi *api = s->runtime->api;

@@ -21,7 +21,7 @@ bool pattern_parse_name(struct pattern *p, const struct sexp *s, const char *fil
 bool pattern_parse_condition(struct pattern *p, const struct sexp *s, const char *file, struct arena *a,
                              struct condition *ret_condition, struct error *error);
 void pattern_print_term(struct text *out, const struct pattern *p, term_id term);
-// With ?part1, ?part2, ... instead of nodes that have these numbers (0, or NULL: none has).
+// Prints ?part1, ?part2, ... instead of nodes that have these numbers (0, or NULL: none has).
 void pattern_print_term_by_names(struct text *out, const struct pattern *p, term_id term, const uint8_t *names);
 // An application without its own name.
 void pattern_print_application(struct text *out, const struct pattern *p, term_id term, const uint8_t *names);

@@ -30,7 +30,7 @@ struct step_tuner_state {
 // NULL: no schedule suits the step.
 struct step_tuner *step_tuner_new(const struct step_tuning *tuning);
 void step_tuner_free(struct step_tuner *t);
-// For plans of reuse, but for the trials that it takes without; lives as long as the tuner.
+// The node for plans of reuse, but for the trials that it takes without; lives as long as the tuner.
 struct reuse_node step_tuner_node(struct step_tuner *t);
 // The next trials are those of reuse, until these are over.
 void step_tuner_reuse(struct step_tuner *t, struct step_tuner *from);

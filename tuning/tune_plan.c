@@ -231,7 +231,7 @@ static bool waits_for(const struct plan_tuning *t, const struct item *item, cons
     return false;
 }
 
-// With that of all who wait for it.
+// The urgency includes that of all who wait for it.
 static double urgency(const struct plan_tuning *t, const struct item *item)
 {
     double sum = own_urgency(t, item);

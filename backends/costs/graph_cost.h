@@ -7,7 +7,7 @@ bool backend_estimate(struct backend *b, const struct graph *g, struct estimate 
 // Says that the graph will be asked for soon, where a step that is not known is measured: what several graphs need is
 // compiled together.
 void backend_expect(struct backend *b, const struct graph *g);
-// With given layouts, whatever the policy (plan_request).
+// The estimate with given layouts, whatever the policy (plan_request).
 bool backend_estimate_with(struct backend *b, const struct graph *g, const uint8_t *layouts,
                            struct estimate *ret_estimate, struct error *error);
 // Calls `visit` for every step of the graph's plan that runs each time, in order.

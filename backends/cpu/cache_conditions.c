@@ -118,7 +118,7 @@ static void give_result(struct cache_conditions *s, const struct step_request *r
         vec_push(&s->results, ((struct span){s->memory[id], bytes_of(&r->plan->memory.items[id])}));
 }
 
-// In the order in which they are written before each run.
+// Memories are given in the order in which they are written before each run.
 static void give_memories(struct cache_conditions *s, const struct step_request *r)
 {
     const struct step *step = r->step;

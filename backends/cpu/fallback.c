@@ -54,7 +54,7 @@ static struct operator_call call_of(const struct cpu_fallback *f, struct arena *
     return (struct operator_call){f->node->op, f->step->n_operands, types, f->node->attributes};
 }
 
-// With a kernel where there is one, of a sum over tensors that stand so (sums_print).
+// Made with a kernel where there is one, of a sum over tensors that stand so (sums_print).
 static struct cpu_fallback *make(const struct step_request *r, const int64_t *const *strides)
 {
     struct cpu_fallback *f = arena_new(r->arena, struct cpu_fallback);

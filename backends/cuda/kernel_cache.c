@@ -142,7 +142,7 @@ static void compile(void *context, size_t item, size_t member)
     c->is_done = c->cache->api->compile(c->text, c->cache->architecture, &c->code, &c->size, c->reason);
 }
 
-// In the order in which they were asked for, whoever was compiled first.
+// Kernels are loaded in the order in which they were asked for, whoever was compiled first.
 static void load_compiled(struct kernel_cache *cache, struct compiled *c)
 {
     if (!c->is_done)

@@ -234,7 +234,7 @@ static struct shape_of_product shape_of(const struct type *x, const struct type 
     return s;
 }
 
-// In rows or in columns.
+// The result in rows or in columns.
 static bool as_result(const struct view *v, const struct shape_of_product *s, struct gpu_matrix *ret)
 {
     if (!as_matrices(v, s->m, s->n, s->batches, ret))

@@ -4,7 +4,7 @@
 #include "backends/planning/plan.h"
 #include "backends/planning/planner.h"
 
-// For whoever runs an epilogue as a loop: the same loop, over more variables where something stands in blocks.
+// The loop for whoever runs an epilogue as one: the same, over more variables where something stands in blocks.
 struct loop *loop_copy_without_blocks(const struct loop *l, struct arena *arena);
 
 // gives a loop that reads or writes blocks one more axis, until none of its accesses has blocks.

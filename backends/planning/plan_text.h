@@ -7,7 +7,7 @@
 // speed.
 void step_spell(const struct plan *plan, const struct step *step, struct words *ret_words);
 void step_print(struct text *out, const struct plan *plan, const struct step *step);
-// For people: with its choice, where that is not the standard one, and its operators, and the end of a line.
+// The step for people: its choice, where that is not the standard one, its operators, and the end of a line.
 void step_print_line(struct text *out, const struct plan *plan, const struct step *step);
 // The name by which databases know a step: the same for element-wise loops that read, compute and write the same in
 // another order. Gives the number of parts that the step has; of those with the same key, each part is taken to cost

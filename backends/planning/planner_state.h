@@ -4,7 +4,7 @@
 
 const struct graph *planner_graph(const struct planner *p);
 bool planner_is_constant(const struct planner *p, tensor_id t);
-// Without any effect; false when the tensor is not stored yet.
+// Looks without any effect; false when the tensor is not stored yet.
 bool planner_peek(const struct planner *p, tensor_id t, struct view *ret_view);
 // It is stored, as the step wrote it; NO_STEP: none did.
 void planner_bind(struct planner *p, tensor_id t, const struct view *v, uint32_t step);

@@ -394,7 +394,7 @@ static bool load_unit(struct programs *p, const struct unit *u, struct error *er
     return is_done;
 }
 
-// In as many units as there are processors.
+// Compiles as many units as there are processors.
 static bool compile_and_load(struct programs *p, const uint32_t *ids, size_t n, struct error *error)
 {
     struct unit units[MOST_UNITS];
@@ -445,7 +445,7 @@ static void take_if_waiting(struct programs *p, uint32_t id, id_list *list)
     p->entries.items[id].is_waiting = false;
 }
 
-// With the first ones that wait, up to so many in all.
+// Compiles with the first ones that wait, up to so many in all.
 static bool compile_with_waiting(struct programs *p, id_list *list, size_t most, struct error *error)
 {
     while (list->count < most && p->n_taken < p->waiting.count)

@@ -21,7 +21,7 @@ void text_vprintf(struct text *t, const char *format, va_list arguments) __attri
 void text_add_real(struct text *t, double value);
 void text_add_quoted(struct text *t, const char *chars);   // as a string of the S-expression reader
 void text_add_json(struct text *t, const char *chars);     // as a JSON string, invalid UTF-8 replaced
-// For people: nothing of it is obeyed by a terminal or hides (unicode_is_hidden), and it stays on one line: \x1B,
+// Text for people: nothing of it is obeyed by a terminal or hides (unicode_is_hidden), and it stays on one line: \x1B,
 // \u202E.
 void text_add_shown(struct text *t, const char *chars);
 void text_add_shown_lines(struct text *t, const char *chars);   // ends of lines stay

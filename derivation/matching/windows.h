@@ -14,5 +14,6 @@ struct window_pairs {
     int n, n_real;   // n_real: those with an iterator of a sum
     struct window_pair items[MOST_WINDOWS];
 };
-// In the order of axes, and all that there are: an iterator may occur in several. `other`: the second operand's read.
+// Windows in the order of axes, all that there are: an iterator may occur in several. `other`: the second operand's
+// read.
 void find_windows(const struct pool *p, const struct scope *s, expr read, expr other, struct window_pairs *ret_pairs);

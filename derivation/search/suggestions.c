@@ -325,7 +325,7 @@ static void factorize_over(struct suggesting *g, const struct scope *over, const
         add(g, RULE_FACTORIZE, axes ? scope_copy(g->p, &g->s.type, made, axes->new_by_old) : made);
 }
 
-// In tiles of the algorithm's results.
+// Windows become tiles of the algorithm's results.
 static void factorize_window(struct suggesting *g, const struct bilinear *b, const struct window_pair *pair, int first)
 {
     int axis = (int)(pair->of_result - g->s.first_axis);
@@ -379,7 +379,7 @@ static int longest_even_sum(const struct suggesting *g)
     return longest;
 }
 
-// In halves of both operands.
+// Matrices become halves of both operands.
 static void factorize_matrices(struct suggesting *g, const struct bilinear *b)
 {
     int rows = longest_axis(g, 0), columns = longest_axis(g, 1), sum = longest_even_sum(g);

@@ -32,7 +32,7 @@ static bool is_known(const struct incumbent *i, const uint32_t *choice, double c
                    !memcmp(incumbent_choice(i, place), choice, i->problem->n_classes * sizeof *choice));
 }
 
-// Behind those that cost no more; the last one goes when there are too many.
+// Choices stand behind those that cost no more; the last one goes when there are too many.
 static void insert_choice(struct incumbent *i, const uint32_t *choice, double cost)
 {
     size_t bytes = i->problem->n_classes * sizeof *choice;

@@ -42,7 +42,7 @@ static void build_from_leaves(struct building *b)
     }
 }
 
-// With a child that cannot be built without a cycle.
+// Nodes go that have a child which cannot be built without a cycle.
 static void kill_unbuildable(struct draft *d)
 {
     ARENA(arena);

@@ -31,7 +31,7 @@ static const int64_t *sizes_from(const struct shapes *s, const int64_t *sizes, i
     return list;
 }
 
-// In the order in which the rule has its variables.
+// Types in the order in which the rule has its variables.
 static const struct type *const *types_of(struct arena *a, const struct candidate_rule *c, const struct rule *r,
                                           const int64_t *sizes)
 {

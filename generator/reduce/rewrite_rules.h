@@ -42,7 +42,7 @@ void rewrite_rules_add(struct rewrite_rules *r, const struct key *source, const 
 // The rules of this owner are used from now on, or not. Owners were added in ascending order.
 void rewrite_rules_use(struct rewrite_rules *r, uint32_t owner, bool is_used);
 
-// For who rewrites. A head's number; `first_leaf` is how leaf 0 is written, less is a variable.
+// The form that is rewritten. A head's number; `first_leaf` is how leaf 0 is written, less is a variable.
 enum { REWRITE_ANY_HEAD = 0 };
 static inline int rewrite_head_at(const uint8_t *bytes, int first_leaf)
 {

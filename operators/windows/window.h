@@ -18,5 +18,5 @@ bool window_read(struct definition *d, const struct type *image, const int64_t *
 expr window_place(struct definition *d, const struct window *w, int axis, expr i, expr r);
 // Reduces `body` over all window elements, r[0] being the outermost.
 expr window_reduce(struct definition *d, const struct window *w, enum scalar_function fn, const expr *r, expr body);
-// For operator.resolve: lists that were not given become explicit.
+// Lists that were not given become explicit (operator.resolve).
 void window_resolve(struct definition *d, const struct operator_call *call, struct attribute_value *ret_attributes);

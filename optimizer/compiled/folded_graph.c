@@ -36,7 +36,7 @@ static void decide_node(struct folding *f, node_id n)
     }
 }
 
-// Beside what is no constant: constants that are too large and read by what is taken over.
+// Nodes that stay, beside what is no constant: constants that are too large and read by what is taken over.
 static void choose_nodes(struct folding *f)
 {
     const struct graph *g = f->f->whole;

@@ -103,7 +103,7 @@ static void derive_part(struct walk *w, const struct part *p, const struct opera
     vec_push(&w->sources, source);
 }
 
-// Behind a node: the only one that reads it, if that moves entries, or NO_NODE.
+// The only node that reads it, if that moves entries, or NO_NODE.
 static node_id mover_behind(const struct walk *w, node_id id)
 {
     tensor_id t = w->g->nodes.items[id].first_output;

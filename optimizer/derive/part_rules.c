@@ -138,7 +138,7 @@ static bool is_known(const struct target *t, int tensor)
     return tensor < t->g->dv.all.pool.d.n_inputs || ANY(int, i, t->n, t->tensors[i] == tensor);
 }
 
-// Behind what it reads, the operands of an operator in their order: that of other tensors is no matter of the program.
+// Tensors stand behind what they read, operands of an operator in their order; the program says no order of others.
 static bool add_tensor(struct target *t, int tensor)
 {
     const struct application *a = derivation_application(&t->g->dv, tensor);

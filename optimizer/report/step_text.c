@@ -13,7 +13,7 @@ static const char *line_of_node(const char *text)
     return text ? strstr(text, BEGIN_OF_NODE) : NULL;
 }
 
-// Behind the names, of which several stand in parentheses.
+// The application stands behind the names, of which several stand in parentheses.
 static const char *application_of_line(const char *line)
 {
     const char *names = line + strlen(BEGIN_OF_NODE);

@@ -455,8 +455,8 @@ static bool is_out_of_time(const struct stage *s)
     return s->c->deadline > 0 && now(s->e) > s->c->deadline;
 }
 
-// For half as many loads again. What a search has found is worth no more time than the search was, however slowly its
-// models load.
+// Is time left for half as many loads again? What a search has found is worth no more time than the search was, however
+// slowly its models load.
 static bool is_time_left(const struct stage *s, double started, double first_part)
 {
     double longest = TIMES_LONGER * s->c->seconds, so_far = now(s->e) - started;

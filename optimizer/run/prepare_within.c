@@ -86,7 +86,7 @@ static struct model *prepare_with(const struct judging *j, const struct suspect 
     return prepare(j, &list);
 }
 
-// In whatever order.
+// The hash of choices in whatever order.
 static uint64_t hash_of(const struct judging *j)
 {
     uint64_t hash = 0;

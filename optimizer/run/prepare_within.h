@@ -30,6 +30,6 @@ struct within_error {
 };
 // NULL: as of backend_prepare_from.
 struct model *prepare_within(const struct within_request *r, struct within_error *within, struct error *error);
-// With layouts by the backend's policy.
+// The model with layouts by the backend's policy.
 struct model *prepare_within_by_policy(const struct within_request *r, struct within_error *within,
                                        struct error *error);

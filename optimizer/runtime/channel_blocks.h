@@ -10,7 +10,7 @@ struct channel_blocks {
     bool *has_blocks;   // of every node: it runs on them
 };
 int64_t channel_block_here(void);   // ONNX Runtime's on this processor: 16 channels with AVX-512, 8 without
-// In the groups' arena.
+// Blocks in the groups' arena.
 void channel_blocks_find(struct channel_blocks *ret_blocks, const struct step_groups *groups, int64_t block);
 // Does the node read the tensor in another layout than that in which it is made?
 bool channel_blocks_differ(const struct channel_blocks *b, node_id reader, tensor_id t);

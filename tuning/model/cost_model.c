@@ -79,7 +79,7 @@ static void center(const struct step_sums *s, const struct logarithms *logs, dou
         ret_features[i] = logs->of_features[i] - (s->n > 0 ? s->sum.of_features[i] / s->n : 0);
 }
 
-// For trees what features are takes the place of their squares.
+// Trees have what features are in the place of their squares.
 static void list_for_trees(const struct logarithms *logs, double features[OBSERVATION_FEATURES])
 {
     memcpy(features + COST_MODEL_FEATURES, logs->of_features, COST_MODEL_FEATURES * sizeof *features);

@@ -95,7 +95,7 @@ void reuse_search_free(struct reuse_search *s)
     mem_free(s, sizeof *s);
 }
 
-// Behind the last one with the same B, or the same B and T.
+// The end of a run is behind the last one with the same B, or the same B and T.
 static size_t end_of_run(const struct reuse_search *s, size_t begin, bool is_of_t)
 {
     const struct candidate *all = s->candidates.items;

@@ -47,7 +47,7 @@ struct names {
     uint32_t count;
 };
 struct entailment theory_prove(struct theory *t, const struct equation *eq, const struct names *without);
-// With this part of the steps.
+// Proves with this part of the steps.
 struct entailment theory_prove_within(struct theory *t, const struct equation *eq, unsigned part);
 // Do the properties make two tensors equal that differ in nothing but their values, where the named one has instances?
 // (An equational theory always has a trivial model: this is what a contradiction means.) One of those that ret_core

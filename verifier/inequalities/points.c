@@ -97,7 +97,7 @@ static void collect_index(struct search *s, atom x)
     s->indices[i] = x;
 }
 
-// In ascending order: of sums within sums the outer ones have the lower numbers.
+// Indices in ascending order: of sums within sums the outer ones have the lower numbers.
 static void collect_indices(struct search *s, poly a)
 {
     const struct polys *p = s->points->polys;

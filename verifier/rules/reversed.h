@@ -5,6 +5,6 @@
 
 #define NO_RULE UINT32_MAX
 
-// For each of the rules the first one before it that it is read backwards; NO_RULE: there is none, and so it is for
+// The first rule before each that it is read backwards; NO_RULE: there is none, and so it is for
 // those that are found. Rules with conditions have none, and are none. Allocated in `a`.
 const uint32_t *find_reversed_rules(const struct rule *const *rules, size_t n, struct arena *a);

@@ -59,7 +59,7 @@ static void add_lanewise(choice_list *list, const struct tile_definition *d)
         add_choice(list, d, pixels, 1, pixels_of(d));
 }
 
-// In nearly equal shares.
+// Tiles in nearly equal shares.
 static int64_t tiles_that_stay(const struct tile_definition *d, int pixels)
 {
     int64_t bytes = pixels * d->window.stride[0] * d->window.stride[1] * d->channels * (int64_t)sizeof(float);

@@ -348,7 +348,7 @@ static bool read_config(cudnnBackendDescriptor_t config, const struct gpu_conv *
     return is_read;
 }
 
-// For whom a plan or a list of engines is: the device as it was described. With a handle, the graph knows.
+// The device that a plan or a list of engines is for, as it was described. With a handle, the graph knows.
 static bool set_device(const struct making *m, cudnnBackendDescriptor_t d, cudnnBackendAttributeName_t name)
 {
     return !m->device ||

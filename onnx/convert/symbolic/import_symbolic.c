@@ -86,7 +86,7 @@ void import_fit_binding(const struct imported_model *m, const struct import_opti
 #define N_MIXTURES 24    // of sizes of all symbols
 #define MOST_MIXED 400
 
-// Beyond what models cut tables at.
+// Sizes beyond what models cut tables at.
 static const int64_t larger_sizes[] = {5 * MOST_UNIT, 1600 * MOST_UNIT};
 
 struct unit_search {
