@@ -2,8 +2,6 @@
 // compiler makes and an emulator runs.
 #pragma once
 #include "tests/support/check.h"
-#include <stdio.h>
-#include <unistd.h>
 
 #define CROSS_COMPILER "/usr/bin/aarch64-linux-gnu-gcc"
 #define EMULATOR "/usr/bin/qemu-aarch64"

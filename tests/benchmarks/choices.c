@@ -19,7 +19,6 @@
 #include "tests/onnx/with_model.h"
 #include "tests/support/graph_text.h"
 #include <math.h>
-#include <stdio.h>
 
 static bool print_product(struct text *text, const char *line)
 {

@@ -22,7 +22,6 @@
 #include "tuning/reuse/reuse_plan.h"
 #include "tuning/search/grid_search.h"
 #include <math.h>
-#include <stdio.h>
 
 #define BATCH 24
 #define BATCH_OF_SEARCH 12

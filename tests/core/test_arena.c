@@ -130,23 +130,11 @@ TEST(kept_blocks_too_small_are_passed_by)
         assert_int_equal(large[i], 1);
 }
 
-static jmp_buf after_failure;
-
-static void leave(size_t size)
-{
-    longjmp(after_failure, 1);
-}
-
 // Half of all memory, twice which is no small number.
 TEST(what_no_block_has_room_for_is_refused)
 {
     ARENA(a);
-    mem_set_out_of_memory(leave);
-    if (setjmp(after_failure) == 0) {
-        arena_alloc(&a, SIZE_MAX / 2 + 100, 8);
-        fail();
-    }
-    mem_set_out_of_memory(NULL);
+    MUST_RUN_OUT(arena_alloc(&a, SIZE_MAX / 2 + 100, 8));
 }
 
 struct piece {

@@ -5,9 +5,7 @@
 #include "core/system/temporary.h"
 #include "tests/support/check.h"
 #include <sched.h>
-#include <stdio.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static void write_file(const char *folder, const char *name, const char *text)
 {

@@ -5,12 +5,9 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 static char folder[64];
 
@@ -249,29 +246,26 @@ TEST_IN_FOLDER(only_regular_files_are_opened)
     refuse(path_of("pipe"), "is not a regular file");
 }
 
-static void read_what_was_cut_short(const char *path, int out)
+static int read_what_was_cut_short(int out)
 {
     struct file_map map;
     dup2(out, STDERR_FILENO);
     program_begin();
-    if (!file_map_open(&map, path, &(struct error){0}) || truncate(path, 10000) != 0)
-        _exit(EXIT_INTERNAL);
+    if (!file_map_open(&map, path_of("model"), &(struct error){0}) || truncate(path_of("model"), 10000) != 0)
+        return EXIT_INTERNAL;
     volatile uint8_t byte = map.bytes[30000];
-    _exit(byte ? EXIT_INTERNAL : EXIT_DONE);
+    return byte ? EXIT_INTERNAL : EXIT_DONE;
 }
 
 TEST_IN_FOLDER(a_map_that_is_cut_short_is_a_bad_file)
 {
     static const char zeros[40000];
     char said[1000] = "";
-    int pipes[2], status;
+    int pipes[2];
     assert_true(file_write_text(path_of("model"), zeros, sizeof zeros, &(struct error){0}));
     assert_int_equal(pipe(pipes), 0);
-    pid_t child = fork();
-    if (child == 0)
-        read_what_was_cut_short(path_of("model"), pipes[1]);
+    int status = end_of(read_what_was_cut_short, pipes[1]);
     close(pipes[1]);
-    assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_BAD_INPUT);
     for (ssize_t n, used = 0; (n = read(pipes[0], said + used, sizeof said - 1 - (size_t)used)) > 0;)
         used += n;
@@ -279,22 +273,23 @@ TEST_IN_FOLDER(a_map_that_is_cut_short_is_a_bad_file)
     assert_non_null(strstr(said, "/model: was cut short while it was read\n"));
 }
 
+static struct file_lock lock;
+
+// The new file, which nobody has locked.
+static int lock_again(int unused)
+{
+    file_lock_release(&lock);
+    file_lock_take(&lock, path_of("data"));
+    return lock.fd >= 0 ? 0 : 1;
+}
+
 TEST_IN_FOLDER(locks_survive_a_replacement)
 {
-    struct file_lock lock;
-    int status;
     file_lock_take(&lock, path_of("data"));
     assert_true(lock.fd >= 0);
     assert_int_equal(files_in_folder(), 1);
     assert_true(file_write_text(path_of("data"), "x", 1, &(struct error){0}));
-    pid_t child = fork();
-    if (child == 0) {   // waits for the new file, which nobody has locked
-        file_lock_release(&lock);
-        file_lock_take(&lock, path_of("data"));
-        _exit(lock.fd >= 0 ? 0 : 1);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
+    assert_int_equal(end_of(lock_again, 0), 0);
     file_lock_release(&lock);
     file_lock_take(&lock, path_of("none/data"));
     assert_int_equal(lock.fd, -1);

@@ -1,9 +1,6 @@
 #include "core/memory/heap.h"
 #include "tests/support/check.h"
-#include <stdio.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 TEST(counts_what_is_in_use)
 {
@@ -34,27 +31,12 @@ TEST(zeroed_blocks_are_zero)
     mem_free(block, sizeof zeros);
 }
 
-static jmp_buf after_failure;
-static size_t wanted_size;
+static const size_t impossible[] = {SIZE_MAX, (size_t)PTRDIFF_MAX + 1};
 
-static void leave_with_size(size_t size)
+TEST_OF_EACH(impossible_sizes_reach_the_hook, size, impossible)
 {
-    wanted_size = size;
-    longjmp(after_failure, 1);
-}
-
-TEST(impossible_sizes_reach_the_hook)
-{
-    static const size_t sizes[] = {SIZE_MAX, (size_t)PTRDIFF_MAX + 1};
-    mem_set_out_of_memory(leave_with_size);
-    for (volatile size_t i = 0; i < COUNT_OF(sizes); i++) {
-        if (setjmp(after_failure) == 0) {
-            mem_alloc(sizes[i]);
-            fail();
-        }
-        assert_int_equal(wanted_size, sizes[i]);
-    }
-    mem_set_out_of_memory(NULL);
+    MUST_RUN_OUT(mem_alloc(*size));
+    assert_int_equal(bytes_wanted, *size);
 }
 
 TEST(a_limit_bounds_what_is_in_use)
@@ -65,46 +47,36 @@ TEST(a_limit_bounds_what_is_in_use)
     assert_true(mem_available() <= LIMIT);
     char *block = mem_alloc(LIMIT / 2);
     assert_true(mem_available() <= LIMIT / 2);
-    mem_set_out_of_memory(leave_with_size);
-    static const size_t sizes[] = {LIMIT / 2 + 1, SIZE_MAX - 1};
-    for (volatile size_t i = 0; i < COUNT_OF(sizes); i++) {
-        if (setjmp(after_failure) == 0) {
-            mem_alloc(sizes[i]);
-            fail();
-        }
-        assert_int_equal(wanted_size, sizes[i]);
-        if (setjmp(after_failure) == 0) {
-            mem_resize(block, LIMIT / 2, i ? sizes[i] : LIMIT + 1);
-            fail();
-        }
+    for (volatile int is_huge = 0; is_huge < 2; is_huge++) {
+        const volatile size_t more = is_huge ? SIZE_MAX - 1 : LIMIT / 2 + 1;
+        MUST_RUN_OUT(mem_alloc(more));
+        assert_int_equal(bytes_wanted, more);
+        MUST_RUN_OUT(mem_resize(block, LIMIT / 2, is_huge ? more : LIMIT + 1));
     }
     block = mem_resize(block, LIMIT / 2, LIMIT);
     mem_set_limit(1);   // what is in use already may shrink
     block = mem_resize(block, LIMIT, LIMIT / 4);
     mem_free(block, LIMIT / 4);
-    mem_set_out_of_memory(NULL);
     mem_set_limit(SIZE_MAX);
     assert_int_equal(mem_in_use(), before);
 }
 
+static int look_within_limit(int room)
+{
+    size_t pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file || fscanf(file, "%zu", &pages) != 1)
+        return 77;
+    fclose(file);
+    rlim_t most = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + (rlim_t)room;
+    setrlimit(RLIMIT_AS, &(struct rlimit){most, RLIM_INFINITY});
+    return mem_available() > (size_t)room ? 1 : mem_available() < (size_t)room / 2 ? 2 : 0;
+}
+
 TEST(a_limit_of_the_process_bounds_what_is_available)
 {
-    enum { ROOM = 64 << 20 };
     assert_in_range(mem_available(), 1, SIZE_MAX);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        size_t pages = 0;
-        FILE *file = fopen("/proc/self/statm", "r");
-        if (!file || fscanf(file, "%zu", &pages) != 1)
-            _exit(77);
-        fclose(file);
-        rlim_t most = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + ROOM;
-        setrlimit(RLIMIT_AS, &(struct rlimit){most, RLIM_INFINITY});
-        _exit(mem_available() > ROOM ? 1 : mem_available() < ROOM / 2 ? 2 : 0);
-    }
-    int status = 0;
-    assert_int_equal(waitpid(child, &status, 0), child);
+    int status = end_of(look_within_limit, 64 << 20);
     assert_true(WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 77));
 }
 
@@ -120,14 +92,8 @@ TEST(products_that_do_not_fit_are_no_small_blocks)
     assert_int_equal(mem_product(huge, 4), SIZE_MAX);
     assert_int_equal(mem_product(huge, 0), 0);
     assert_int_equal(mem_product(1 << 10, 1 << 10), 1 << 20);
-    mem_set_out_of_memory(leave_with_size);
-    if (setjmp(after_failure) == 0) {
-        int *array = mem_new_array(int, huge);
-        assert_null(array);
-        fail();
-    }
-    assert_int_equal(wanted_size, SIZE_MAX);
-    mem_set_out_of_memory(NULL);
+    MUST_RUN_OUT(mem_new_array(int, huge));
+    assert_int_equal(bytes_wanted, SIZE_MAX);
 }
 
 TEST(peak_is_known_and_plausible)

@@ -7,9 +7,7 @@
 #include "core/text/log.h"
 #include "tests/support/check.h"
 #include <signal.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 static const struct {
     const char *file;
@@ -91,7 +89,6 @@ TEST(progress_is_quiet_and_then_speaks)
 {
     static const char wanted[] = "searching:   0 %\nsearching:  25 %, about 3 h 00 min left  best 2.5 ms\n"
                                  "searching:  50 %, about 4 h 00 min left\nsearching:  50 %, about 2 h 30 min left\n";
-    char printed[sizeof wanted];
     FILE *out = tmpfile();
     struct progress p;
     progress_start(&p, NULL, "silent", 10);
@@ -115,10 +112,7 @@ TEST(progress_is_quiet_and_then_speaks)
     p.deadline = clock_seconds() + 1840;   // all of it ends then, but for what comes later
     progress_update(&p, 100, NULL);
     progress_end(&p);
-    rewind(out);
-    printed[fread(printed, 1, sizeof printed - 1, out)] = '\0';
-    fclose(out);
-    assert_string_equal(printed, wanted);
+    check_printed(out, wanted);
 }
 
 static void show(struct progress *p, uint64_t done)
@@ -133,7 +127,6 @@ TEST(what_is_left_of_a_job_only_falls)
                                  "two:  50 %, about 1 h 50 min left in all\n"
                                  "two:  50 %, about 3 h 48 min left in all, as costs differ\n"
                                  "two:  50 %, about 1 h 00 min left in all, as costs differ\n";
-    char printed[sizeof wanted];
     FILE *out = tmpfile();
     struct countdown countdown = {INFINITY, NULL};
     struct progress p;
@@ -153,51 +146,45 @@ TEST(what_is_left_of_a_job_only_falls)
     show(&p, 50);
     countdown.ends = clock_seconds() + 3630;
     show(&p, 50);
-    rewind(out);
-    size_t n = fread(printed, 1, sizeof printed - 1, out);
-    printed[n] = '\0';
-    fclose(out);
-    assert_string_equal(printed, wanted);
+    check_printed(out, wanted);
 }
 
 // Searches for BERT, with costs that had to be measured, on a machine that others used too: seconds, the share that was
 // done, and seconds of measuring by then. What was expected of the first, at 4 %, was two minutes; it took eleven seconds.
-static const double recorded_searches[][3] = {
-    {1.99, 0.0390, 1.98},
-    {2.74, 0.0390, 2.72},
-    {4.03, 0.0500, 3.99},
-    {4.55, 0.0640, 4.48},
-    {5.49, 0.0690, 4.55},
-    {6.24, 0.0950, 5.28},
-    {6.74, 0.0970, 5.77},
-    {7.95, 0.1110, 6.93},
-    {8.68, 0.1210, 7.65},
-    {9.45, 0.3810, 8.20},
-    {10.04, 0.3950, 8.77},
-    {10.55, 0.6170, 9.16},
-    {0, 0, 0},
-    {2.42, 0.0310, 2.41},
-    {2.94, 0.0310, 2.92},
-    {3.77, 0.0310, 3.75},
-    {4.47, 0.0320, 4.42},
-    {5.57, 0.1660, 5.42},
-    {6.12, 0.1700, 5.97},
-    {6.87, 0.1740, 6.72},
-    {7.39, 0.1970, 7.23},
-    {8.23, 0.2160, 8.05},
-    {9.03, 0.6290, 8.56},
-    {9.77, 0.6370, 9.29},
-    {0, 0, 0},
-    {0.12, 0.0470, 0.00},
-    {0.62, 0.1340, 0.33},
-    {3.22, 0.4930, 2.51},
-    {4.48, 0.5000, 3.74},
-    {5.26, 0.5070, 4.50},
-    {5.86, 0.7660, 4.98},
-    {6.36, 0.8140, 5.46},
-    {6.91, 0.9110, 5.96},
-    {0, 0, 0},
-};
+static const double recorded_searches[][3] = {{1.99, 0.0390, 1.98},
+                                              {2.74, 0.0390, 2.72},
+                                              {4.03, 0.0500, 3.99},
+                                              {4.55, 0.0640, 4.48},
+                                              {5.49, 0.0690, 4.55},
+                                              {6.24, 0.0950, 5.28},
+                                              {6.74, 0.0970, 5.77},
+                                              {7.95, 0.1110, 6.93},
+                                              {8.68, 0.1210, 7.65},
+                                              {9.45, 0.3810, 8.20},
+                                              {10.04, 0.3950, 8.77},
+                                              {10.55, 0.6170, 9.16},
+                                              {0, 0, 0},
+                                              {2.42, 0.0310, 2.41},
+                                              {2.94, 0.0310, 2.92},
+                                              {3.77, 0.0310, 3.75},
+                                              {4.47, 0.0320, 4.42},
+                                              {5.57, 0.1660, 5.42},
+                                              {6.12, 0.1700, 5.97},
+                                              {6.87, 0.1740, 6.72},
+                                              {7.39, 0.1970, 7.23},
+                                              {8.23, 0.2160, 8.05},
+                                              {9.03, 0.6290, 8.56},
+                                              {9.77, 0.6370, 9.29},
+                                              {0, 0, 0},
+                                              {0.12, 0.0470, 0.00},
+                                              {0.62, 0.1340, 0.33},
+                                              {3.22, 0.4930, 2.51},
+                                              {4.48, 0.5000, 3.74},
+                                              {5.26, 0.5070, 4.50},
+                                              {5.86, 0.7660, 4.98},
+                                              {6.36, 0.8140, 5.46},
+                                              {6.91, 0.9110, 5.96},
+                                              {0, 0, 0}};
 
 TEST(what_is_left_follows_recorded_searches)
 {
@@ -253,18 +240,6 @@ static void install(void)
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
     signals_install();
-}
-
-// How a process ended that does this, as waitpid says it.
-static int end_of(int (*process)(int argument), int argument)
-{
-    int status = -1;
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0)
-        _exit(process(argument));
-    assert_int_equal(waitpid(child, &status, 0), child);
-    return status;
 }
 
 // Writes its temporary folder's path.

@@ -3,7 +3,6 @@
 #include "core/numbers/statistics.h"
 #include "core/system/clock.h"
 #include "tests/support/check.h"
-#include <unistd.h>
 
 TEST(streams_are_the_published_ones)
 {

@@ -4,7 +4,6 @@
 #include "core/system/clock.h"
 #include "tests/support/check.h"
 #include <errno.h>
-#include <sys/wait.h>
 
 #define LONG_ENOUGH 600   // seconds, after which this machine hangs
 

@@ -2,7 +2,6 @@
 #include "backends/cuda/kernel_cache.h"
 #include "core/system/interrupt.h"
 #include "tests/support/check.h"
-#include <stdio.h>
 
 static atomic_size_t n_compiled;
 static size_t n_loaded, n_unloaded;

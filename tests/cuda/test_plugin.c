@@ -5,7 +5,6 @@
 #include "tests/cuda/check_tiles.h"
 #include "tests/cuda/graphs.h"
 #include "tests/cuda/planning.h"
-#include <stdio.h>
 
 static const char *const architectures[] = {"sm_90", "sm_80", "sm_100", "sm_120", "sm_75"};
 #define EVERY_FEW 36   // kernels are compiled for all architectures; the others for the first

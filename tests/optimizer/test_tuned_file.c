@@ -4,7 +4,6 @@
 #include "optimizer/compiled/compile.h"
 #include "tests/backends/processor.h"
 #include "tests/support/parse_graph.h"
-#include <stdio.h>
 
 #define NETWORK                                                                                                        \
     "x = f32 1 16 8 8; w = weight f32 16 16 3 3; a = conv :stride 1 1 :pad 1 1 1 1 x w; b = relu a; c = ewadd b x; d " \

@@ -1,8 +1,6 @@
 // A file in a folder of its own: `TEMPORARY_PATH(path);`. Both go with the block, and nothing else may be in there.
 #pragma once
 #include "tests/support/check.h"
-#include <stdio.h>
-#include <unistd.h>
 
 struct temporary_path {
     char folder[32], path[48];

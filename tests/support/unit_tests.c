@@ -1,7 +1,6 @@
 // The tests of a program, entered before main begins: those of test_arena.c are named `arena.TEST`.
 #include "tests/support/check.h"
 #include <fnmatch.h>
-#include <stdio.h>
 
 #define MOST_TESTS 256
 

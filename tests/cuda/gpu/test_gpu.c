@@ -8,7 +8,6 @@
 #include "backends/cuda/cuda.h"
 #include "tests/cuda/check_tiles.h"
 #include "tests/cuda/graphs.h"
-#include <stdio.h>
 
 #define SKIPPED 77
 #define GRAPH_TEXT_SIZE 4096
