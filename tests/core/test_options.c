@@ -1,5 +1,5 @@
 #include "core/text/options_help.h"
-#include "tests/support/check.h"
+#include "tests/support/cases.h"
 
 struct fields {
     bool quiet, fold, tf32;
@@ -114,78 +114,18 @@ TEST(two_dashes_end_the_options)
     assert_string_equal(p.positional[2], "--help");
 }
 
-static const struct {
-    const char *line;
-    int64_t value;
-} suffixed[] = {
-    {"--fold-limit=0", 0},        {"--fold-limit=12", 12},      {"--fold-limit=3k", 3 << 10},
-    {"--fold-limit=3K", 3 << 10}, {"--fold-limit=5M", 5 << 20}, {"--fold-limit=8G", (int64_t)8 << 30},
-};
-
-TEST_OF_EACH(sizes_take_suffixes, row, suffixed)
+// A line and why it is wrong, or the size that it gives.
+TEST_OF_CASES(lines_are_read_or_explained, c, "core/options.cases")
 {
     struct parsed p;
-    assert_true(parse(row->line, &p));
-    assert_int_equal(p.fields.limit, row->value);
-}
-
-static const struct {
-    const char *line, *message;
-} wrong_lines[] = {
-    {"--alhpa 2", "unknown option --alhpa (did you mean --alpha?)"},
-    {"--outptu=x", "unknown option --outptu (did you mean --output?)"},
-    {"--nonsense", "unknown option --nonsense (see --help)"},
-    {"--no-alpha", "unknown option --no-alpha (see --help)"},
-    {"--=3", "unknown option -- (see --help)"},
-    {"-x", "unknown option -x (see --help)"},
-    {"-qx", "unknown option -x (see --help)"},
-    {"--quiet=yes", "option --quiet takes no value"},
-    {"--output", "option --output needs a value"},
-    {"-o", "option -o needs a value"},
-    {"--budget ten", "option --budget needs a whole number"},
-    {"--budget=", "option --budget needs a whole number"},
-    {"--budget 3k", "option --budget needs a whole number"},
-    {"--budget -1", "option --budget must lie between 0 and 1e+18, not at -1"},
-    {"-b-1", "option -b must lie between 0 and 1e+18, not at -1"},
-    {"--budget 99999999999999999999", "option --budget has a number that is too large"},
-    {"--fold-limit 9999999999G", "option --fold-limit has a number that is too large"},
-    {"--fold-limit 9G", "option --fold-limit must lie between 0 and 8589934592, not at 9G"},
-    {"--fold-limit 3T", "option --fold-limit needs a whole number, perhaps with k, M or G"},
-    {"--alpha 0.5", "option --alpha must lie between 1 and 100, not at 0.5"},
-    {"--alpha nan", "option --alpha needs a number"},
-    {"--alpha 2x", "option --alpha needs a number"},
-    {"--device tpu", "option --device knows cpu, cuda, fake, not `tpu`"},
-    {"--tf32", "option --tf32 has an effect only with --device cuda|fake"},
-    {"--device cuda --tf32 --device=cpu", "option --tf32 has an effect only with --device cuda|fake"},
-    {"--json x -q", "option --json has an effect only without --quiet"},
-    {"--name x", "option --name has an effect only with --output"},
-    {"--part x", "option --part has an effect only with --output or --json or --device cuda"},
-    {"--part x -o y --device fake", "option --part has an effect only without --device fake"},
-    {"--suffix x", "option --suffix has an effect only with --output a|b"},
-    {"--suffix x -o c:a", "option --suffix has an effect only with --output a|b"},
-    {"--folder x in", "option --folder has an effect only where no file is named"},
-    {"in --distance 1", "option --distance has an effect only with 2 files"},
-    {"in --distance 1 -- in in", "option --distance has an effect only with 2 files"},
-};
-
-TEST_OF_EACH(wrong_lines_are_explained, row, wrong_lines)
-{
-    struct parsed p;
-    assert_false(parse(row->line, &p));
-    assert_string_equal(p.error.message, row->message);
-    assert_int_equal(p.error.code, EXIT_USAGE);
-}
-
-static const char *const lines[] = {
-    "--tf32 --device cuda",   "--device fake --tf32", "--no-tf32",         "--json x",
-    "--json x -q --no-quiet", "--name x -o y",        "--part x -o y",     "--part x --json x",
-    "--part x --device cuda", "--suffix x -o b",      "--suffix x -o a:c", "--folder x",
-    "in --distance 1 in"};
-
-TEST_OF_EACH(options_stand_beside_others, row, lines)
-{
-    struct parsed p;
-    assert_true(parse(*row, &p));
+    const struct sexp *wanted = c->count > 1 ? &c->items[1] : NULL;
+    bool is_wrong = wanted && wanted->kind == SEXP_STRING;
+    assert_int_equal(parse(c->items[0].text, &p), !is_wrong);
+    if (is_wrong) {
+        assert_string_equal(p.error.message, wanted->text);
+        assert_int_equal(p.error.code, EXIT_USAGE);
+    } else if (wanted)
+        assert_int_equal(p.fields.limit, wanted->integer);
 }
 
 TEST(a_list_has_an_end)

@@ -1,41 +1,8 @@
-#include "core/formats/sexp.h"
 #include "core/system/file.h"
+#include "tests/support/cases.h"
 #include "tests/support/temporary_path.h"
 
-// The obvious printer: print after parse must be the text itself when that is written in the printer's way.
-static void print_item(struct text *t, const struct sexp *s);
-
-static void print_items(struct text *t, const struct sexp *list)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        text_add(t, i ? " " : "");
-        print_item(t, &list->items[i]);
-    }
-}
-
-static void print_item(struct text *t, const struct sexp *s)
-{
-    switch (s->kind) {
-    case SEXP_LIST:
-        text_add(t, "(");
-        print_items(t, s);
-        text_add(t, ")");
-        break;
-    case SEXP_SYMBOL:
-        text_add(t, s->text);
-        break;
-    case SEXP_STRING:
-        text_add_quoted(t, s->text);
-        break;
-    case SEXP_INTEGER:
-        text_printf(t, "%lld", (long long)s->integer);
-        break;
-    case SEXP_REAL:
-        text_add_real(t, s->real);
-        break;
-    }
-}
-
+// Print after parse must be the text itself when that is written in the printer's way.
 static void check_prints_as(const char *text, const char *printed)
 {
     ARENA(a);
@@ -45,7 +12,7 @@ static void check_prints_as(const char *text, const char *printed)
     if (!sexp_parse(&a, "test", text, strlen(text), &list, &error))
         fail_msg("%s: %u:%u: %s", text, error.line, error.column, error.message);
     text_add(&t, "");
-    print_items(&t, list);
+    add_items(&t, list, 0);
     assert_string_equal(t.chars, printed);
 }
 

@@ -3,19 +3,10 @@
 #include "derivation/search/search.h"
 #include "expressions/evaluation/evaluate.h"
 #include "tests/derivation/problem.h"
+#include "tests/support/cases.h"
 
 #define PLACES 2
 #define KEY 1
-
-static const char *const texts[] = {
-    "x0 f32[1,2,3,3]\nx1 f32[2,2,3,3]\nz[i,j,k,l] f32[1,2,3,3] = sum(m < 2) sum(n < 3) sum(p < 3) "
-    "(x0[i,m,k + n - 1,l + p - 1 or 0] * x1[j,m,n,p])\n",
-    "x0 f32[1,2,3]\nx1 f32[2,2,4]\nz[i,j,k] f32[1,2,6] = sum(m < 2) sum(n < 4) (if 0 - ((k - n + 1) mod 2) >= 0 then "
-    "(x0[i,m,(k - n + 1) / 2 or 0] * x1[m,j,n]) else 0.0)\n",
-    "x0 f32[2,2,6]\nx1 f32[2,2,3]\nz[i,j,k] f32[2,2,6] = sum(m < 2) sum(n < 3) "
-    "(x0[i,m,k + n * 2 - 2 or 0] * x1[j,m,n])\n",
-    "x0 f32[1,2,5]\nx1 f32[2,2,5]\nz[i,j,k] f32[1,2,5] = sum(m < 2) sum(n < 5) (x0[i,m,k + n - 2 or 0] * x1[j,m,n])\n",
-};
 
 static uint64_t *evaluate(struct problem *p, int program, uint64_t place)
 {
@@ -48,10 +39,11 @@ static void check_programs(struct problem *p, const struct search *s)
 
 TEST(programs_are_the_same_polynomials)
 {
+    ARENA(arena);
     const struct search_limits limits = {.depth = 4, .most_programs = 300, .most_operations = 8};
-    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+    for (const char **text = texts_of(&arena, "derivation/scopes.cases", "exact"); *text; text++) {
         struct problem p FREED_BY(problem_free);
-        problem_init(&p, texts[i]);
+        problem_init(&p, *text);
         struct search s FREED_BY(search_free);
         search_run(&s, &p.dv, p.program, &limits);
         assert_true(s.results.count > 20);

@@ -11,17 +11,9 @@
 #include "derivation/rules/tighten.h"
 #include "derivation/rules/unwrap.h"
 #include "tests/derivation/problem.h"
+#include "tests/support/cases.h"
 
-static const char *const texts[] = {
-    "x0 f32[2,8,8]\nx1 f32[3,2,3,3]\nz[j,k,l] f32[3,8,8] = sum(m < 2) sum(n < 3) sum(p < 3) "
-    "(x0[m,k + n - 1,l + p - 1 or 0] * x1[j,m,n,p])\n",
-    "x0 f32[2,8]\nx1 f32[2,3,4]\nz[j,k,l] f32[3,16,4] = sum(m < 2) (if 0 - ((k - l + 1) mod 2) >= 0 then "
-    "(x0[m,(k - l + 1) / 2 or 0] * x1[m,j,l]) else 0.0)\n",
-    "x0 f32[2,9]\nx1 f32[3,2,4]\nz[i,j,k] f32[3,12,4] = sum(m < 2) (x0[m,j - 2 or 0] * x1[i,m,k])\n",
-    "x0 f32[20]\nx1 f32[6,6]\nz[k] f32[6] = sum(m < 6) sum(n < 4) (x0[k + m * 2 + n] * x1[k,m])\n",
-    "x0 f32[4,4]\nx1 f32[4,4]\nz[i,j] f32[4,4] = sum(m < 4) (x0[i,m] * x1[m,j])\n",
-    "x0 f32[2,9]\nx1 f32[2,3,6]\nz[j,k] f32[3,9] = sum(m < 2) sum(n < 6) (x0[m,k - n + 2 or 0] * x1[m,j,n])\n",
-};
+#define SCOPES "derivation/scopes.cases"
 
 struct counts {
     int refused, accepted, wrong;   // accepted ones agree; wrong ones do not
@@ -229,15 +221,6 @@ static void try_operand(struct problem *p, struct random *random, struct counts 
 
 // --- bilinear algorithms ---------------------------------------------------------------------------------------------
 
-static const char *const small_texts[] = {
-    "x0 f32[2,4,6]\nx1 f32[3,2,3,3]\nz[j,k,l] f32[3,2,4] = sum(m < 2) sum(n < 3) sum(p < 3) "
-    "(x0[m,k + n,l + p] * x1[j,m,n,p])\n",
-    "x0 f32[2,4,8]\nx1 f32[3,2,2,3]\nz[j,k,l] f32[3,3,2] = sum(m < 2) sum(n < 2) sum(p < 3) "
-    "(x0[m,k + n,l * 2 + p] * x1[j,m,n,p])\n",
-    "x0 f32[2,2,2]\nx1 f32[2,2,2]\nz[i,j,k] f32[2,2,2] = sum(m < 2) sum(n < 2) (x0[i,j,m] * x1[m,n,k])\n",
-    "x0 f32[2,2]\nx1 f32[2,2]\nz[i,j] f32[2,2] = sum(m < 2) (x0[i,m] * x1[m,j])\n",
-};
-
 static uint32_t random_iterator(struct random *random, const struct scope *s, bool is_axis)
 {
     return is_axis ? s->first_axis + (uint32_t)random_below(random, (uint64_t)s->type.rank)
@@ -247,12 +230,13 @@ static uint32_t random_iterator(struct random *random, const struct scope *s, bo
 // All algorithms are right, and those with random iterators are accepted only where they are.
 TEST(algorithms_fit_or_are_refused)
 {
+    ARENA(arena);
     struct random random = random_seed(46);
     struct counts counts = {0};
-    for (size_t t = 0; t < COUNT_OF(small_texts); t++) {
+    for (const char **text = texts_of(&arena, SCOPES, "small"); *text; text++) {
         struct scope s;
         struct problem p FREED_BY(problem_free);
-        problem_init(&p, small_texts[t]);
+        problem_init(&p, *text);
         for (uint64_t i = 0; i < some_of(600); i++) {
             struct bilinear b;
             struct factorization by = {.algorithm = &b, .first = (int)random_below(&random, 2)};
@@ -272,6 +256,7 @@ typedef void try_step(struct problem *p, struct random *random, struct counts *c
 
 TEST(false_steps_are_refused)
 {
+    ARENA(arena);
     static try_step *const steps[] = {try_axes,       try_sums,       try_relaxing, try_solving,
                                       try_unwrapping, try_tightening, try_operand};
     static const char *const names[] = {"axes", "sums", "relaxing", "solving", "unwrapping", "tightening", "operands"};
@@ -279,9 +264,9 @@ TEST(false_steps_are_refused)
     int refused = 0;
     for (size_t k = 0; k < COUNT_OF(steps); k++) {
         struct counts counts = {0};
-        for (size_t t = 0; t < COUNT_OF(texts); t++) {
+        for (const char **text = texts_of(&arena, SCOPES, "step"); *text; text++) {
             struct problem p FREED_BY(problem_free);
-            problem_init(&p, texts[t]);
+            problem_init(&p, *text);
             for (uint64_t i = 0; i < some_of(120); i++)
                 steps[k](&p, &random, &counts);
         }
@@ -316,12 +301,13 @@ static int change_scope(struct pool *p, struct random *random, int tensor)
 
 TEST(false_programs_are_told)
 {
+    ARENA(arena);
     struct random random = random_seed(45);
     const struct check_limits limits = {.n_random = 32, .most_work = 1e6};
     int told = 0;
-    for (size_t t = 0; t < COUNT_OF(texts); t++) {
+    for (const char **text = texts_of(&arena, SCOPES, "step"); *text; text++) {
         struct problem p FREED_BY(problem_free);
-        problem_init(&p, texts[t]);
+        problem_init(&p, *text);
         for (uint64_t i = 0; i < some_of(40); i++) {
             int changed = change_scope(&p.dv.all.pool, &random, p.program);
             assert_false(programs_agree_everywhere(&p.dv, p.program, changed, i));

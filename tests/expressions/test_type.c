@@ -1,52 +1,20 @@
 // Types as text, sizes, and split trees.
-#include "core/formats/sexp.h"
 #include "expressions/type.h"
-#include "tests/support/check.h"
+#include "tests/support/cases.h"
 
-static bool parse(struct arena *a, const char *text, struct type *ret_type, struct error *error)
-{
-    const struct sexp *list;
-    return sexp_parse(a, "types", text, strlen(text), &list, error) &&
-           type_parse(&list->items[0], "types", ret_type, error);
-}
-
-static const char *const types[] = {
-    "(f32)",      "(f32 1 3 224 224)",    "(i64 0)", "(bf16 ? 3)",           "(bool ...)", "(? ...)",
-    "(string 2)", "(u8 281474976710656)", "(? 1 2)", "(f16 1 2 3 4 5 6 7 8)"};
-
-TEST_OF_EACH(text_of_types_is_taken_back, row, types)
+TEST_OF_CASES(types_are_read_as_they_are_printed, c, "expressions/types.cases")
 {
     ARENA(a);
     struct type t;
     struct error error;
     TEXT(text);
-    if (!parse(&a, *row, &t, &error))
-        fail_msg("%s: %s", *row, error.message);
-    type_print(&text, &t);
-    assert_string_equal(text.chars, *row);
-}
-
-static const char *const wrong_types[] = {"f32",
-                                          "()",
-                                          "(f33 1)",
-                                          "(f32 -1)",
-                                          "(f32 1.5)",
-                                          "(f32 x)",
-                                          "(f32 281474976710657)",
-                                          "(f32 16777216 16777216 2)",
-                                          "(f32 0 281474976710656 2)",
-                                          "(f32 1 1 1 1 1 1 1 1 1)",
-                                          "(f32 (1))",
-                                          "(f32 1 ...)"};
-
-TEST_OF_EACH(wrong_types_are_refused, row, wrong_types)
-{
-    ARENA(a);
-    struct type t;
-    struct error error;
-    if (parse(&a, *row, &t, &error))
-        fail_msg("%s is taken for a type", *row);
-    assert_int_equal(error.line, 1);
+    bool is_right = sexp_is_call(c, "right");
+    assert_int_equal(type_parse(&c->items[1], "types", &t, &error), is_right);
+    if (is_right) {
+        type_print(&text, &t);
+        assert_string_equal(text.chars, text_of(&a, &c->items[1]));
+    } else
+        assert_int_equal(error.line, c->line);
 }
 
 TEST(element_types_have_names_and_codes)

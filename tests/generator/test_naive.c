@@ -3,6 +3,7 @@
 #include "generator/reduce/join.h"
 #include "tests/generator/found.h"
 #include "tests/generator/naive.h"
+#include "tests/support/cases.h"
 
 // --- sets of pairs ---------------------------------------------------------------------------------------------------
 
@@ -219,75 +220,6 @@ static size_t count_three_outputs_naively(const struct naive *n)
 
 // --- the comparison --------------------------------------------------------------------------------------------------
 
-static const struct {
-    const char *name, *space;
-    int max_ops;
-} cases[] = {
-    {"two operators of linear algebra",
-     "(family f (inputs 3 (f32 2 2)) (operator (matmul _ _)) (operator (ewadd _ _)) (operator (transpose :perm 1 0 "
-     "_)))",
-     2},
-    {"two operators, inputs of two types",
-     "(family f (inputs 2 (f32 3 5)) (inputs 1 (f32)) (operator (ewmul (_ _) _)) (operator (smul _ ())) (operator "
-     "(relu _)) (operator (concat 0 (_ _) _)) (operator (split 0 _)))",
-     2},
-    {"three operators of a few kinds",
-     "(family f (inputs 2 (f32 4 4)) (operator (relu _)) (operator (transpose :perm 1 0 _)) (operator (ewadd _ _)))",
-     3},
-    {"three operators with concatenations",
-     "(family f (inputs 3 (f32 4 4)) (operator (relu _)) (operator (concat 1 _ _)) (operator (split 1 _)))", 3},
-    {"matrix products merge",
-     "(family f (inputs 3 (f32 2 2)) (operator (matmul _ _)) (operator (concat 1 _ _)) (operator (split 1 _)))", 3},
-    {"convolutions",
-     "(family f (inputs 2 (f32 1 1 5 4)) (inputs 1 (f32 1 1 3 1)) (operator (conv :pad 1 0 1 0 _ (_ _ 3 1)))"
-     " (operator (poolmax :kernel 3 1 :pad 1 0 1 0 (not _ _ 3 1))) (operator (relu _)) (operator (ewadd _ _)))",
-     2},
-    {"differences and scaling",
-     "(family f (inputs 2 (f32 2 3)) (inputs 1 (f32)) (operator (sub _ _)) (operator (ewmul (_ _) _))"
-     " (operator (smul _ ())) (operator (tanh (_ _))))",
-     2},
-    {"three differences", "(family f (inputs 3 (f32 2)) (operator (sub _ _)) (operator (ewadd _ _)))", 3},
-    {"sums over axes",
-     "(family f (inputs 1 (f32 3 4)) (inputs 1 (f32 1 4)) (inputs 1 (f32 3 1)) (operator (reducesum :axes 0 _)) "
-     "(operator (reducesum :axes 1 _)) (operator (broadcast :shape 3 4 _)) (operator (ewadd _ _)) (operator (relu _)))",
-     2},
-    {"groups",
-     "(family f (inputs 2 (f32 1 4 1 3)) (inputs 1 (f32 4 2 1 1)) (inputs 1 (f32 4 1 1 1))"
-     " (operator (conv :group 2 (_ _ 1 3) (_ _ 1 1))) (operator (conv :group 4 (_ _ 1 3) (_ _ 1 1)))"
-     " (operator (merge 2 2 _)) (operator (merge 4 2 _)) (operator (concat 1 _ _)) (operator (split 1 _)))",
-     2},
-    {"batches of matrices",
-     "(family f (inputs 2 (f32 2 2 2)) (inputs 1 (f32 2 2)) (operator (matmul _ _)) (operator (transpose :perm 0 2 1 "
-     "_)) (operator (concat 0 _ _)) (operator (split 0 _)))",
-     2},
-    {"averages",
-     "(family f (inputs 2 (f32 1 1 4 3)) (operator (poolavg :kernel 3 1 :pad 1 0 1 0 _)) (operator (ewadd _ _))"
-     " (operator (poolavg :kernel 3 1 :pad 1 0 1 0 :padding counted _)) (operator (concat 0 _ _)) (operator (split 0 "
-     "_)))",
-     3},
-    {"identity and ones",
-     "(family f (inputs 2 (f32 2 2)) (constant (imatmul :shape 2 2)) (constant (iewmul :shape 2 2))"
-     " (operator (matmul _ _)) (operator (ewmul _ _)) (operator (ewadd _ _)) (operator (transpose :perm 1 0 _)))",
-     2},
-    {"three products with the identity",
-     "(family f (inputs 2 (f32 2 2)) (constant (imatmul :shape 2 2)) (operator (matmul _ _)) (operator (transpose "
-     ":perm 1 0 _)))",
-     3},
-    {"pooling as a convolution, enlarged kernels",
-     "(family f (inputs 1 (f32 1 2 3 3)) (inputs 1 (f32 2 2 1 1)) (inputs 1 (f32 2 1 1 1))"
-     " (constant (cpool :shape 2 1 3 3)) (constant (iconv :shape 2 2 3 3)) (constant (iconv :shape 2 2 1 1))"
-     " (operator (conv :pad 1 1 1 1 (1 2 3 3) (2 2 3 3))) (operator (conv :pad 1 1 1 1 :group 2 (1 2 3 3) (2 1 3 3)))"
-     " (operator (conv (1 2 3 3) (_ _ 1 1))) (operator (conv :group 2 (1 2 3 3) (2 1 1 1)))"
-     " (operator (poolavg :kernel 3 3 :pad 1 1 1 1 :padding counted (1 2 3 3))) (operator (enlarge :kernel 3 3 leaf)))",
-     2},
-    {"five operators",
-     "(family f (inputs 1 (f32 2)) (operator (relu _)) (operator (tanh _)) (operator (concat 0 (2) (2))))", 5},
-    {"concatenations on two axes",
-     "(family f (inputs 2 (f32 2 3)) (operator (relu _)) (operator (concat 0 _ _)) (operator (concat 1 _ _))"
-     " (operator (split 0 _)) (operator (split 1 _)))",
-     2},
-};
-
 static void expect_equal_pairs(const char *name, pair_list *slow, pair_list *fast)
 {
     if (slow->count != fast->count)
@@ -323,6 +255,10 @@ static void compare_case(const char *name, const char *text, int max_ops)
 
 TEST(finds_what_comparing_all_graphs_finds)
 {
-    for (size_t i = 0; i < COUNT_OF(cases); i += getenv("TASO_FEW") ? 2 : 1)
-        compare_case(cases[i].name, cases[i].space, cases[i].max_ops);
+    ARENA(a);
+    const struct sexp *list = read_cases(&a, "generator/naive.cases");
+    for (size_t i = 0; i < list->count; i += getenv("TASO_FEW") ? 2 : 1) {
+        const struct sexp *c = &list->items[i];
+        compare_case(c->items[0].text, text_of_items(&a, c, 2), (int)c->items[1].integer);
+    }
 }

@@ -2,57 +2,27 @@
 #include "graph/field_entries.h"
 #include "graph/graph_whole.h"
 #include "graph/undone_reshapes.h"
-#include "tests/support/check.h"
+#include "tests/support/cases.h"
 #include "tests/support/graph_check.h"
 #include "tests/support/graph_text.h"
 
-static const char *const canonical_graphs[] = {
-    "(graph\n  (let t0 (input 0) (f32 1 64))\n  (let t1 (weight 0) (f32 64 32))\n"
-    "  (let t2 (matmul :act relu t0 t1))\n  (let (t3 t4) (split 1 :sizes 16 16 t2))\n"
-    "  (let (t5) (opaque 3 t3) (? ...))\n  (output t4 t5))\n",
-    "(graph\n  (let t0 (input 0) (f32 1 4 8 8))\n  (let t1 (input 1) (f32 6 2 3 3))\n"
-    "  (let t2 (conv :stride 2 2 :pad 1 1 1 1 :dilation 1 1 :group 2 t0 t1))\n"
-    "  (let t3 (poolavg :kernel 2 2 :stride 1 1 :pad 0 0 0 0 :dilation 1 1 :padding counted t2))\n  (let t4 (reshape "
-    ":shape 1 54 t3))\n  (output t4))\n",
-    ("(graph\n  (let t0 (input 0) (f32))\n  (let t1 (reshape :shape 1 t0))\n  (let t2 (pad :pads 1 2 :value 0.5 t1))\n"
-     "  (output t2))\n"),
-};
-
-TEST_OF_EACH(prints_what_it_reads, row, canonical_graphs)
-{
-    ARENA(a);
-    struct graph g FREED_BY(graph_free);
-    TEXT(text);
-    OK(graph_read_text(&g, &a, *row, &error));
-    OK(graph_check(&g, &error));
-    graph_print(&text, &g);
-    assert_string_equal(text.chars, *row);
-}
-
-static const struct {
-    const char *text, *message;
-    unsigned line, column;
-} bad_graphs[] = {
-    {"(graph (let x (input 0)))", "input needs one type", 1, 8},
-    {"(graph (let x (input 0) (f32 2 3)) (let y (relux x)))", "unknown operator relux", 1, 44},
-    {"(graph\n (let x (input 0) (f32 2 3))\n (let y (relu z)))", "no tensor is called z", 3, 15},
-    {"(graph (let x (input 0) (f32 2 3)) (let y (matmul x x)))", "matmul sums over axes of different sizes", 1, 43},
-    {"(graph (let x (input 0) (f32 2 3)) (let x (relu x)))", "x is bound twice", 1, 41},
-    {"(graph (let x (input 0) (f32 2 3)) (let y (relu x x)))", "relu takes 1 input, not 2", 1, 43},
-    {"(graph (let x (input 0) (f32 2 3)) (let y (concat x)))", "concat needs its axis first", 1, 43},
-    {"(graph (let x (input 0) (f32 2 3)) (let y (split 1 x)))", "axis 1 is not known to be a concatenation", 1, 43},
-    {"(graph (let x (input 0) (f32 99999999999 99999999999)))", "the tensor has too many elements", 1, 25},
-};
-
-TEST_OF_EACH(names_the_place_of_errors, row, bad_graphs)
+TEST_OF_CASES(graphs_are_printed_as_they_are_read, c, "graph/graphs.cases")
 {
     ARENA(a);
     struct graph g FREED_BY(graph_free);
     struct error error = {0};
-    assert_false(graph_read_text(&g, &a, row->text, &error));
-    assert_string_equal(error.message, row->message);
-    assert_int_equal(error.line, row->line);
-    assert_int_equal(error.column, row->column);
+    TEXT(text);
+    bool is_right = graph_read_text(&g, &a, c->items[0].text, &error);
+    assert_int_equal(is_right, c->count == 1);
+    if (is_right) {
+        assert_true(graph_check(&g, &(struct error){0}));
+        graph_print(&text, &g);
+        assert_string_equal(text.chars, c->items[0].text);
+    } else {
+        assert_string_equal(error.message, c->items[1].text);
+        assert_int_equal(error.line, c->items[2].integer);
+        assert_int_equal(error.column, c->items[3].integer);
+    }
 }
 
 struct fixture {

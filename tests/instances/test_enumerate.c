@@ -1,27 +1,8 @@
 // The search for instances joins relations; here it is held against trying every type of every variable.
 #include "instances/enumerate.h"
 #include "substitutions/pattern.h"
-#include "tests/support/check.h"
+#include "tests/support/cases.h"
 #include "tests/support/parse_rules.h"
-
-static const char *const rules[] = {
-    "(rule a (source (matmul (matmul ?x ?y) ?z)) (target (matmul ?x (matmul ?y ?z))))",
-    "(rule b (source (ewadd (matmul ?x ?y) (matmul ?x ?z))) (target (matmul ?x (ewadd ?y ?z))))",
-    "(rule c (source (concat 1 (conv :group 2 ?x ?y) (conv :group 2 ?x ?z))) (target (conv :group 2 ?x (concat 0 ?y "
-    "?z))))",
-    "(rule d (source (conv :group (dim ?x 1) ?x ?y)) (target (conv :group (dim ?x 1) ?x ?y)))",
-    "(rule e (source (ewmul ?x (iewmul :shape (dims ?x)))) (target ?x))",
-    "(rule f (source (split0 1 (concat 1 ?x ?y)) (relu ?z)) (target ?x (relu ?z)))",
-    "(rule g (source (matmul (concat (- (rank ?x) 1) ?x ?z) (concat (- (rank ?y) 2) ?y ?w)))"
-    " (target (ewadd (matmul ?x ?y) (matmul ?z ?w))) (where (= (rank ?x) 2) (= (dim ?x 1) (dim ?y 0))))",
-    // Lists of windows that speak of different numbers of axes, of one tensor and of two.
-    "(rule h (source (conv :stride $s :pad $p :dilation $d (relu ?x) ?y)) (target (relu (conv :pad $p ?x ?y))))",
-    "(rule i (source (poolmax :kernel $k :stride $s :act $a (poolmax :kernel $l ?x))) (target (poolmax :kernel $l "
-    "?x)))",
-    "(rule j (source (conv :stride $s (concat $a ?x (iconv :shape 2 2 1)) ?y)) (target (conv ?x ?y)))",
-    "(rule k (source (conv :stride $s :pad $p ?x (concat $a ?y ?z))) (target (conv :stride $s ?x (concat $a ?z "
-    "?y))))",
-};
 
 // Sums of what was met, so that the order does not matter and a double counts twice.
 struct met {
@@ -122,13 +103,13 @@ static void is_cut_short_at_its_limit(struct enumeration *e)
     assert_true(steps == 0 || e->was_cut_short);
 }
 
-TEST_OF_EACH(finds_what_trying_all_finds, row, rules)
+TEST_OF_CASES(finds_what_trying_all_finds, c, "instances/enumerate.cases")
 {
     ARENA(scratch);
     ARENA(arena);
     struct typing typing FREED_BY(typing_free);
     typing_init(&typing);
-    struct rule *rule = parse_rule(&arena, *row);
+    struct rule *rule = parse_rule(&arena, text_of(&arena, c));
     struct equation eq = equation_of_rule(rule);
     struct box box = box_uniform(3, 2);
     struct met found = {0}, shuffled = {0}, tried = {0};
@@ -156,7 +137,7 @@ TEST_OF_EACH(finds_what_trying_all_finds, row, rules)
     instance_init(&in, &eq, &typing, &scratch);
     try_all_attributes(&in, 0, box.max_rank, &tried, &arena);
     if (tried.count == 0)
-        fail_msg("%s: no instances", *row);
+        fail_msg("%s: no instances", rule->name);
     assert_int_equal(found.count, tried.count);
     assert_int_equal(found.sum, tried.sum);
     e.attributes = in.attributes;   // the last ones that were tried

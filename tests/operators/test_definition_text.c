@@ -1,11 +1,10 @@
 // Definitions as text: what is printed is taken back, of every operator, and means the same; what is no definition is
 // refused with the place.
-#include "core/formats/sexp.h"
 #include "expressions/definition_parse.h"
 #include "expressions/definition_print.h"
 #include "expressions/evaluation/evaluate.h"
 #include "tests/operators/typed_call.h"
-#include "tests/support/check.h"
+#include "tests/support/cases.h"
 
 static const char *examples_path;
 
@@ -75,76 +74,24 @@ TEST(text_of_every_operator_is_taken_back)
             fail_msg("there is no example of %s", operators[i]->name);
 }
 
-// A text that a person may write, and how it is printed.
-static const struct {
-    const char *text, *printed;
-} free_forms[] = {
-    {"x0 f32[2,3]\nx1 f32[3,4]\n\n z[i,j]  f32[2,4] = sum(k<3) (x0[i , k]*x1[k,j])\n",
-     "x0 f32[2,3]\nx1 f32[3,4]\nz[i,j] f32[2,4] = sum(k < 3) (x0[i,k] * x1[k,j])\n"},
-    {"x0 f32[4]\nz[i] f32[4] = 1 + 2*x0[i] - x0[3 - i]\n",
-     "x0 f32[4]\nz[i] f32[4] = (1.0 + (2.0 * x0[i])) - x0[3 + (i * -1)]\n"},
-    {"z[] f64[] = -1e999", "z[] f64[] = -1e999\n"},
-    {"x0 f32[8]\nt0[i] f32[4] = max(x0[2*i],\t0)\n", NULL},
-    {"x0 f32[8]\nt0[i] f32[4] = max(x0[i * 2],\t0)\nz[j] f32[4] = t0[j] + min(k < 4) t0[k]",
-     "x0 f32[8]\nt0[i] f32[4] = max(x0[i * 2], 0.0)\nz[j] f32[4] = t0[j] + (min(k < 4) t0[k])\n"},
-};
-
-TEST_OF_EACH(people_may_write_freely, row, free_forms)
+TEST_OF_CASES(what_is_written_is_read_or_refused, c, "operators/definition_text.cases")
 {
     ARENA(a);
+    TEXT(printed);
+    struct error error = {0};
     struct definition d;
-    TEXT(text);
-    bool is_parsed = definition_parse(&a, "text", row->text, strlen(row->text), &d, &(struct error){0});
-    assert_int_equal(is_parsed, row->printed != NULL);
+    const char *text = c->items[1].text;
+    bool is_parsed = definition_parse(&a, "text", text, strlen(text), &d, &error), is_free = sexp_is_call(c, "free");
+    assert_int_equal(is_parsed, is_free && c->count > 2);
     if (is_parsed) {
-        definition_print_typed(&text, &d);
-        assert_string_equal(text.chars, row->printed);
+        definition_print_typed(&printed, &d);
+        assert_string_equal(printed.chars, c->items[2].text);
         definition_free(&d);
+    } else if (!is_free) {
+        assert_string_equal(error.message, c->items[4].text);
+        assert_int_equal(error.line, c->items[2].integer);
+        assert_int_equal(error.column, c->items[3].integer);
     }
-}
-
-static const struct {
-    const char *text;
-    unsigned line, column;
-    const char *message;
-} refusals[] = {
-    {"", 1, 1, "a definition has an output"},
-    {"x0 f32[2]\n", 2, 1, "a definition has an output"},
-    {"x1 f32[2]\n", 1, 1, "inputs are x0, x1, ... in this order"},
-    {"x0 f33[2]\n", 1, 4, "expected an element type"},
-    {"x0 f32[-1]\n", 1, 8, "expected an integer that is not negative"},
-    {"x0 f32[281474976710656,2]\n", 1, 26, "the tensor is too large"},
-    {"x0 f32[1,1,1,1,1,1,1,1,1]\n", 1, 23, "more axes than tensors have"},
-    {"x0 f32[2]\nz[i] f32[2] = x1[i]", 2, 15, "no tensor of this name stands before this one"},
-    {"x0 f32[2]\nz[i] f32[2] = z[i]", 2, 15, "no tensor of this name stands before this one"},
-    {"x0 f32[2]\nz[i] f32[2] = x0[j]", 2, 19, "the variable has no range here"},
-    {"x0 f32[2]\nz[i] f32[2] = x0[i,0]", 2, 19, "expected `]`"},
-    {"x0 f32[2,2]\nz[i] f32[2] = x0[i]", 2, 19, "expected `,`"},
-    {"x0 f32[2]\nz[i] f32[2] = x0[i / 0]", 2, 22, "expected a positive integer"},
-    {"x0 f32[2]\nz[i] f32[2] = sum(i < 2) x0[i]", 2, 25, "the variable stands for another range already"},
-    {"x0 f32[2]\nz[i] f32[2] = (sum(j < 2) x0[j]) + x0[j]", 2, 40, "the variable has no range here"},
-    {"x0 f32[2]\nz[i,k] f32[2,2] = 1", 2, 6, "the variables of a tensor follow one another: i, j, k, l, m, n, p, ..."},
-    {"x0 f32[2]\nz[i] f32[2,2] = 1", 2, 14, "a variable for each axis is needed"},
-    {"z1[i] f32[2] = 1", 1, 1, "outputs are z0, z1, ... in this order, and t1 is the second tensor that is no input"},
-    {"z[i] f32[2] = 1 2", 1, 17, "expected the end of the line"},
-    {"z[i] f32[2] = foo(1)", 1, 15, "no tensor of this name stands before this one"},
-    {"z[i] f32[2] = add(1)", 1, 20, "expected `,`"},
-    {"z[i] f32[2] = 1..2", 1, 15, "expected a value"},
-    {"z[i] f32[2] = scalar(i * 9223372036854775808)", 1, 26, "an integer of more than 64 bits"},
-    {"z[i] f32[2] = if i > 0 then 1 else 0", 1, 20, "expected `>=`"},
-    {"z", 1, 2, "expected `[`"},
-};
-
-TEST_OF_EACH(what_is_no_definition_is_refused, row, refusals)
-{
-    ARENA(a);
-    struct error error;
-    struct definition d;
-    if (definition_parse(&a, "text", row->text, strlen(row->text), &d, &error))
-        fail_msg("%s is taken for a definition", row->text);
-    assert_string_equal(error.message, row->message);
-    assert_int_equal(error.line, row->line);
-    assert_int_equal(error.column, row->column);
 }
 
 // Of a block that ends where the text does, so that what is read behind it is seen.

@@ -310,57 +310,42 @@ TEST(reals_are_as_the_obvious_evaluator_says)
         compare_with_naive(seed);
 }
 
-static void compare_integers_with_reals(uint64_t seed)
+// In integers, or of polynomials in the field, where reals are exact.
+static void compare_with_reals(uint64_t seed, bool is_of_field)
 {
     struct trial t FREED_BY(trial_end);
-    if (trial_start(&t, seed, PALETTE_INTEGER)) {
-        int64_t n = type_elements(definition_output(&t.d, 0));
-        double *reals = arena_array(&t.arena, double, n);
-        int64_t *integers = arena_array(&t.arena, int64_t, n), *inputs[3];
-        for (int i = 0; i < t.d.n_inputs; i++) {
-            inputs[i] = arena_array(&t.arena, int64_t, type_elements(&t.inputs[i]));
-            for (int64_t j = 0; j < type_elements(&t.inputs[i]); j++)
-                inputs[i][j] = (int64_t)t.data[i][j];
+    if (!trial_start(&t, seed, is_of_field ? PALETTE_POLYNOMIAL : PALETTE_INTEGER))
+        return;
+    int64_t n = type_elements(definition_output(&t.d, 0)), *integers[3], *got = arena_array(&t.arena, int64_t, n);
+    uint64_t *residues[3], *of_field = arena_array(&t.arena, uint64_t, n);
+    double *reals = arena_array(&t.arena, double, n);
+    for (int i = 0; i < t.d.n_inputs; i++) {
+        int64_t size = type_elements(&t.inputs[i]);
+        integers[i] = arena_array(&t.arena, int64_t, size);
+        residues[i] = arena_array(&t.arena, uint64_t, size);
+        for (int64_t j = 0; j < size; j++) {
+            integers[i][j] = (int64_t)t.data[i][j];
+            residues[i][j] = field_from_int(integers[i][j]);
         }
-        evaluate_f64(&t.d, (const double *const *)t.data, &reals, &t.arena);
-        evaluate_i64(&t.d, (const int64_t *const *)inputs, &integers, &t.arena);
-        for (int64_t i = 0; i < n; i++)
-            if (fabs(reals[i]) < 1e15 && reals[i] != (double)integers[i])
-                fail_at(&t, seed, i, reals[i], (double)integers[i]);
     }
+    evaluate_f64(&t.d, (const double *const *)t.data, &reals, &t.arena);
+    if (is_of_field)
+        evaluate_plan_field(evaluation_plan_make(&t.d, &t.arena), seed, (const uint64_t *const *)residues, &of_field,
+                            &t.arena);
+    else
+        evaluate_i64(&t.d, (const int64_t *const *)integers, &got, &t.arena);
+    for (int64_t i = 0; i < n; i++)
+        if (fabs(reals[i]) < 1e15 &&
+            (is_of_field ? field_from_int((int64_t)reals[i]) != of_field[i] : reals[i] != (double)got[i]))
+            fail_at(&t, seed, i, reals[i], is_of_field ? (double)of_field[i] : (double)got[i]);
 }
 
-TEST(integers_agree_with_reals)
+TEST(integers_and_residues_agree_with_reals)
 {
-    for (uint64_t seed = 1; seed <= 2000; seed++)
-        compare_integers_with_reals(seed);
-}
-
-static void compare_field_with_reals(uint64_t seed)
-{
-    struct trial t FREED_BY(trial_end);
-    if (trial_start(&t, seed, PALETTE_POLYNOMIAL)) {
-        int64_t n = type_elements(definition_output(&t.d, 0));
-        double *reals = arena_array(&t.arena, double, n);
-        uint64_t *residues = arena_array(&t.arena, uint64_t, n), *inputs[3];
-        for (int i = 0; i < t.d.n_inputs; i++) {
-            inputs[i] = arena_array(&t.arena, uint64_t, type_elements(&t.inputs[i]));
-            for (int64_t j = 0; j < type_elements(&t.inputs[i]); j++)
-                inputs[i][j] = field_from_int((int64_t)t.data[i][j]);
-        }
-        evaluate_f64(&t.d, (const double *const *)t.data, &reals, &t.arena);
-        const struct evaluation_plan *plan = evaluation_plan_make(&t.d, &t.arena);
-        evaluate_plan_field(plan, seed, (const uint64_t *const *)inputs, &residues, &t.arena);
-        for (int64_t i = 0; i < n; i++)
-            if (fabs(reals[i]) < 1e15 && field_from_int((int64_t)reals[i]) != residues[i])
-                fail_at(&t, seed, i, reals[i], (double)residues[i]);
+    for (uint64_t seed = 1; seed <= 2000; seed++) {
+        compare_with_reals(seed, false);
+        compare_with_reals(seed, true);
     }
-}
-
-TEST(residues_agree_with_reals_on_polynomials)
-{
-    for (uint64_t seed = 1; seed <= 2000; seed++)
-        compare_field_with_reals(seed);
 }
 
 // Gives whether there is a tape.

@@ -4,6 +4,7 @@
 #include "expressions/definition_print.h"
 #include "expressions/evaluation/evaluate.h"
 #include "graph/compose.h"
+#include "tests/support/cases.h"
 #include "tests/support/graph_values.h"
 #include "tests/support/parse_graph.h"
 #include "tests/support/parse_rules.h"
@@ -85,33 +86,6 @@ TEST(graphs_are_one_expression)
 
 // --- normal form -----------------------------------------------------------------------------------------------------
 
-// Graphs of two outputs; what the first one is as an expression, and whether the second one is it, too.
-static const struct {
-    const char *graph, *expression;
-    bool are_one;
-} pairs[] = {
-    {"t0 = f32 2 3; t1 = transpose :perm 1 0 t0; t2 = transpose :perm 1 0 t1; output t2 t0",
-     "z[i,j] f32[2,3] = x0[i,j]\n", true},
-    {"t0 = f32 2 3 4; t1 = reshape :shape 6 4 t0; t2 = reshape :shape 24 t1; t3 = reshape :shape 2 3 4 t2; "
-     "output t3 t0",
-     "z[i,j,k] f32[2,3,4] = x0[i,j,k]\n", true},
-    {"t0 = f32 2 3 4; t1 = reshape :shape 6 4 t0; t2 = reshape :shape 24 t1; t3 = reshape :shape 24 t0; output t2 t3",
-     "z[i] f32[24] = x0[i / 12,(i / 4) mod 3,i mod 4]\n", true},
-    {"t0 = f32 2 3; t1 = f32 3 4; t2 = matmul t0 t1; t3 = transpose :perm 1 0 t2; t4 = transpose :perm 1 0 t0; "
-     "t5 = transpose :perm 1 0 t1; t6 = matmul t5 t4; output t3 t6",
-     "z[i,j] f32[4,2] = sum(k < 3) (x0[j,k] * x1[k,i])\n", true},
-    {"t0 t1 = f32 2 3; t2 = concat 0 t0 t1; t3 t4 = split 0 :sizes 2 2 t2; output t3 t0", "z[i,j] f32[2,3] = x0[i,j]\n",
-     true},
-    {"t0 t1 = f32 2 3; t2 = concat 0 t0 t1; t3 t4 = split 0 :sizes 2 2 t2; output t4 t0", "z[i,j] f32[2,3] = x1[i,j]\n",
-     false},
-    {"t0 = f32 2 3; t1 = relu t0; t2 = transpose :perm 1 0 t1; t3 = transpose :perm 1 0 t0; t4 = relu t3; output t2 t4",
-     "z[i,j] f32[3,2] = relu(x0[j,i])\n", true},
-    {"t0 = f32 2 3; t1 = pad :pads 0 1 0 1 t0; t2 = slice :start 0 1 :size 2 3 t1; output t2 t0",
-     "z[i,j] f32[2,3] = x0[i,j]\n", true},
-    {"t0 = f32 2 3; t1 = relu t0; t2 = pad :pads 0 0 0 1 t1; t3 = pad :pads 0 0 0 1 t0; t4 = relu t3; output t2 t4", "",
-     false},
-};
-
 static void expect_text(const struct composition *c, int scope, const char *expected)
 {
     struct definition d FREED_BY(definition_free);
@@ -122,23 +96,20 @@ static void expect_text(const struct composition *c, int scope, const char *expe
         fail_msg("%s is not %s", text.chars, expected);
 }
 
-TEST(normal_forms_of_what_is_equal_are_one)
+TEST_OF_CASES(normal_forms_of_what_is_equal_are_one, pair, "substitutions/compose.cases")
 {
-    for (size_t i = 0; i < COUNT_OF(pairs); i++) {
-        ARENA(a);
-        struct type types[2];
-        int tensors[20], n = 0;
-        GRAPH(g, &a, pairs[i].graph);
-        for (node_id k = 0; k < g.nodes.count; k++)
-            if (g.nodes.items[k].op->flags & OPERATOR_IS_LEAF)
-                types[n++] = *graph_type(&g, g.nodes.items[k].first_output);
-        struct composition c FREED_BY(composition_free);
-        composition_init(&c, &a, n, types);
-        assert_true(graph_compose(&g, &c, tensors));
-        int first = composition_scope_of(&c, tensors[g.outputs.items[0]]);
-        int second = composition_scope_of(&c, tensors[g.outputs.items[1]]);
-        if ((first == second) != pairs[i].are_one)
-            fail_msg("pair %zu: %d %d", i, first, second);
-        expect_text(&c, first, pairs[i].expression);
-    }
+    ARENA(a);
+    struct type types[2];
+    int tensors[20], n = 0;
+    GRAPH(g, &a, pair->items[1].text);
+    for (node_id k = 0; k < g.nodes.count; k++)
+        if (g.nodes.items[k].op->flags & OPERATOR_IS_LEAF)
+            types[n++] = *graph_type(&g, g.nodes.items[k].first_output);
+    struct composition c FREED_BY(composition_free);
+    composition_init(&c, &a, n, types);
+    assert_true(graph_compose(&g, &c, tensors));
+    int first = composition_scope_of(&c, tensors[g.outputs.items[0]]);
+    int second = composition_scope_of(&c, tensors[g.outputs.items[1]]);
+    assert_int_equal(first == second, sexp_is_call(pair, "equal"));
+    expect_text(&c, first, pair->items[2].text);
 }

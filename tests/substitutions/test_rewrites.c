@@ -3,7 +3,7 @@
 #include "graph/cycle.h"
 #include "graph/graph_whole.h"
 #include "substitutions/match_index.h"
-#include "tests/support/check.h"
+#include "tests/support/cases.h"
 #include "tests/support/graph_check.h"
 #include "tests/support/graph_values.h"
 #include "tests/support/parse_rules.h"
@@ -136,23 +136,11 @@ TEST(random_rewrites_keep_values)
     assert_true(walk_with(getenv("TASO_RULES")) > 0);
 }
 
-static const char *const wrong_rules[] = {
-    "(rule sum-of-relu (source (ewadd (relu ?x) ?y)) (target (relu (ewadd ?x ?y))))",
-    "(rule swapped-parts (source (split0 $i :sizes $z (concat $i ?x ?y)) (split1 $i :sizes $z (concat $i ?x ?y)))"
-    " (target ?y ?x))",
-    "(rule product-the-other-way (source (matmul ?x ?y)) (target (matmul ?y ?x)))",
-    "(rule transposed-twice (source (transpose :perm $p (transpose :perm $q ?x))) (target (transpose :perm (at $p $q) "
-    "?x)))",
-    "(rule forgotten-group (source (conv :group $g :pad $p :stride $s :dilation $d ?x ?k))"
-    " (target (conv :group (/ $g 2) :pad $p :stride $s :dilation $d ?x (concat 1 ?k ?k))) (where (divides 2 $g)))",
-    "(rule any-reshape (source (reshape :shape $s ?x)) (target (transpose :perm 1 0 ?x)))",
-};
-
-TEST_OF_EACH(finds_out_wrong_rules, row, wrong_rules)
+TEST_OF_CASES(finds_out_wrong_rules, c, "substitutions/wrong.cases")
 {
     ARENA(a);
     const struct rule *culprit = NULL;
-    RULES(rules, &a, *row);
+    RULES(rules, &a, text_of(&a, c));
     for (uint64_t seed = 1; seed <= GRAPHS && !culprit; seed++)
         culprit = walk_from(seed, &rules, NULL);
     if (!culprit)

@@ -1,11 +1,10 @@
 // Every rule that the generator did not find, applied wherever it matches in graphs of random sizes: the outputs must not change,
 // over the prime field and over doubles.
-#include "core/formats/sexp.h"
 #include "core/system/file.h"
 #include "graph/graph_whole.h"
 #include "graph/text.h"
 #include "substitutions/match_index.h"
-#include "tests/support/check.h"
+#include "tests/support/cases.h"
 #include "tests/support/graph_check.h"
 #include "tests/support/graph_values.h"
 #include "tests/support/parse_rules.h"
@@ -220,33 +219,14 @@ TEST(replaces_names_by_their_terms)
     assert_int_equal(x.rule->n_source_nodes, 1);
 }
 
-static const struct {
-    const char *text, *message;
-    unsigned column;
-} bad_rules[] = {
-    {"(rule r (source (relu ?x)))", "a rule needs a source and a target", 1},
-    {"(rule r (source (relu ?x)) (target (relux ?x)))", "unknown operator relux", 37},
-    {"(rule r (source (relu ?x)) (target (ewadd ?x)))", "ewadd takes 2 inputs, not 1", 36},
-    {"(rule r (source (relu ?x)) (target (relu ?y)))", "?y does not occur in the source", 1},
-    {"(rule r (source ?x) (target (relu ?x)))", "a source term must be an application", 1},
-    {"(rule r (source (matmul ?x ?y)) (target (matmul :act $a ?x ?y)))", "$a is no whole attribute of the source", 1},
-    {"(rule r (source (relu ?x)) (target ?x) (where (> 1 2)))", "unknown condition >", 48},
-    {"(rule r (source (relu ?x)) (target ?x) (where (= (dim x 1) 2)))", "expected a tensor variable such as ?x", 55},
-    {"(rule r (source (relu ?x)) (let (?x (neg ?x))) (target ?x))", "?x is no new name", 34},
-    {"(rule r (source (relu ?x)) (let (?y (neg ?x)) (?y ?x)) (target ?y))", "?y is no new name", 48},
-    {"(rule r (source (relu ?x)) (let (y (neg ?x))) (target ?x))", "expected (?name TERM)", 33},
-    {"(rule r (source (relu ?x)) (let (?y (neg ?z))) (target ?y))", "?z does not occur in the source", 1},
-    {"(rule r (source (relu (input 3))) (target ?x))", "input stands for no computation: use a variable", 23},
-};
-
-TEST_OF_EACH(names_the_place_of_errors, row, bad_rules)
+TEST_OF_CASES(names_the_place_of_errors, c, "substitutions/bad_rules.cases")
 {
     ARENA(a);
     const struct sexp *list;
     struct rule *rule;
     struct error error = {0};
-    assert_true(sexp_parse(&a, "test", row->text, strlen(row->text), &list, &error));
+    assert_true(sexp_parse(&a, "test", c->items[2].text, strlen(c->items[2].text), &list, &error));
     assert_false(rule_parse(&list->items[0], "test", &a, &rule, &error));
-    assert_string_equal(error.message, row->message);
-    assert_int_equal(error.column, row->column);
+    assert_string_equal(error.message, c->items[0].text);
+    assert_int_equal(error.column, c->items[1].integer);
 }

@@ -1,7 +1,7 @@
 // A joint search on made-up passes, beside the exhaustive truth: configurations are made to fit, each strategy comes near
 // the least cost, joint search finds what searching one pass after the other does not, and nothing is lost by a kill.
 #include "core/memory/hash.h"
-#include "tests/support/check.h"
+#include "tests/support/cases.h"
 #include "tuning/joint/joint_search.h"
 #include "tuning/joint/pass_turns.h"
 
@@ -301,29 +301,11 @@ TEST(configurations_are_made_to_fit)
     }
 }
 
-static const struct {
-    const char *text;
-    bool is_one;
-} schedules[] = {
-    {"(annealing 0.4 (fusion 5) (layout 5)) (exhaustive 0.6 (layout 1))", true},
-    {"(evolution 1 (layout 1)) (model 1 (fusion 2))", true},
-    {"", false},
-    {"(annealing 0.4)", false},
-    {"(annealing 0 (layout 1))", false},
-    {"(annealing 1.5 (layout 1))", false},
-    {"(hoping 1 (layout 1))", false},
-    {"(annealing 1 (layout 0))", false},
-    {"(annealing 1 (tiles 1))", false},
-    {"(annealing 1 layout)", false},
-    {"(annealing 1 (layout 1)", false},
-    {"(annealing 1 by-gain (layout 1) (fusion 3))", true},
-    {"(annealing 1 by-gain)", false},
-    {"(annealing 1 by-chance (layout 1))", false},
-};
-TEST_OF_EACH(schedules_of_passes_are_read, row, schedules)
+TEST_OF_CASES(schedules_of_passes_are_read, c, "tuning/schedules.cases")
 {
     struct pass_schedule s;
-    assert_int_equal(pass_schedule_parse(&s, row->text, pass_names, 2, &(struct error){0}), row->is_one);
+    bool is_one = sexp_is_call(c, "right");
+    assert_int_equal(pass_schedule_parse(&s, c->items[1].text, pass_names, 2, &(struct error){0}), is_one);
 }
 
 TEST(passes_take_turns)
