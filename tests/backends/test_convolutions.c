@@ -8,6 +8,7 @@
 #include "tests/backends/elsewhere.h"
 #include "tests/backends/images.h"
 #include "tests/backends/parts.h"
+#include "tests/support/cases.h"
 
 // relu(own relu(sum) + bias + residual) * residual, or parts of it.
 struct parts_of_epilogue {
@@ -322,23 +323,13 @@ static bool choose_halves(struct trial *t, const struct machine *m, int number, 
 {
     int i = number % 8;
     int64_t size = i % 3 ? 1 : 3, step = i % 3 ? 1 : 2, pad = i % 3 ? 0 : 1;
-    *t = (struct trial){.from = i % 2 ? BLOCKS : LAST,
-                        .to = LAST,
-                        .parts = 2,
-                        .misplaced = i,
-                        .s = {5 - i / 2, 2 + i / 2, 2},
-                        .has = {.adds_bias = i % 4 < 2, .has_relu = i % 4 < 2, .multiplies = i % 4 < 2},
-                        .d = {.lanes = m->lanes,
-                              .registers = m->registers,
-                              .images = 2,
-                              .groups = 1,
-                              .channels = i % 2 ? 2 * m->lanes : 2 + 4 * i,
-                              .results = m->lanes * (1 + i / 2) + m->lanes / 2,
-                              .height = 5,
-                              .width = 7,
-                              .result_height = i % 3 ? 5 : 3,
-                              .result_width = i % 3 ? 7 : 4,
-                              .window = {{size, size}, {step, step}, {1, 1}, {pad, pad}}}};
+    *t = (struct trial){.from = i % 2 ? BLOCKS : LAST, .to = LAST, .parts = 2, .misplaced = i};
+    t->s = (struct tile_schedule){5 - i / 2, 2 + i / 2, 2};
+    t->has = (struct parts_of_epilogue){.adds_bias = i % 4 < 2, .has_relu = i % 4 < 2, .multiplies = i % 4 < 2};
+    t->d = definition_of(m, 2, i % 2 ? 2 * m->lanes : 2 + 4 * i, m->lanes * (1 + i / 2) + m->lanes / 2, 5, 7);
+    t->d.result_height = i % 3 ? 5 : 3;
+    t->d.result_width = i % 3 ? 7 : 4;
+    t->d.window = (struct tile_window){{size, size}, {step, step}, {1, 1}, {pad, pad}};
     complete(t);
     assert_true(suits(t) && tile_shape_of(&t->d, &t->s).has_pairs);
     return true;
@@ -349,23 +340,11 @@ static bool choose_few(struct trial *t, const struct machine *m, int number, str
 {
     int n = 1 + number % (m->lanes - 1);
     int64_t size = n % 2 ? 3 : 1;
-    *t = (struct trial){.from = (enum layout_of_image)(n % 3),
-                        .to = LAST,
-                        .parts = 2,
-                        .misplaced = n,
-                        .s = {4, 1, 3},
-                        .has = {.adds_bias = true, .adds_residual = n % 4 < 2, .has_relu = n % 4 == 2},
-                        .d = {.lanes = m->lanes,
-                              .registers = m->registers,
-                              .images = 2,
-                              .groups = 1 + n % 2,
-                              .channels = n % 3 == BLOCKS ? m->lanes : m->lanes + n,
-                              .results = n,
-                              .height = 5,
-                              .width = 7,
-                              .result_height = 5,
-                              .result_width = 7,
-                              .window = {{size, size}, {1, 1}, {1, 1}, {size / 2, size / 2}}}};
+    *t = (struct trial){.from = (enum layout_of_image)(n % 3), .to = LAST, .parts = 2, .misplaced = n, .s = {4, 1, 3}};
+    t->has = (struct parts_of_epilogue){.adds_bias = true, .adds_residual = n % 4 < 2, .has_relu = n % 4 == 2};
+    t->d = definition_of(m, 2, n % 3 == BLOCKS ? m->lanes : m->lanes + n, n, 5, 7);
+    t->d.groups = 1 + n % 2;
+    t->d.window = (struct tile_window){{size, size}, {1, 1}, {1, 1}, {size / 2, size / 2}};
     complete(t);
     assert_true(suits(t));
     return true;
@@ -374,21 +353,10 @@ static bool choose_few(struct trial *t, const struct machine *m, int number, str
 // Convolutions of 3x3 in tiles of four.
 static struct trial square_trial(const struct machine *m, int64_t tiles, int64_t height, int64_t width)
 {
-    return (struct trial){.from = BLOCKS,
-                          .to = BLOCKS,
-                          .parts = 1,
-                          .fewer = {.m = 4, .tiles = tiles},
-                          .d = {.lanes = m->lanes,
-                                .registers = m->registers,
-                                .images = 1,
-                                .groups = 1,
-                                .channels = m->lanes,
-                                .results = m->lanes,
-                                .height = height,
-                                .width = width,
-                                .result_height = height,
-                                .result_width = width,
-                                .window = {{3, 3}, {1, 1}, {1, 1}, {1, 1}}}};
+    struct trial t = {.from = BLOCKS, .to = BLOCKS, .parts = 1, .fewer = {.m = 4, .tiles = tiles}};
+    t.d = definition_of(m, 1, m->lanes, m->lanes, height, width);
+    t.d.window = (struct tile_window){{3, 3}, {1, 1}, {1, 1}, {1, 1}};
+    return t;
 }
 
 // Every residue of an image's size by that of tiles, in blocks that tiles fill and that they do not.
@@ -545,33 +513,11 @@ static bool print_again(struct text *text, const char *schedule)
     return text->count > 0;
 }
 
-TEST(schedules_are_read_as_they_are_printed)
+TEST_OF_CASES(schedules_are_read_as_they_are_printed, c, "backends/schedules.cases")
 {
-    static const char *const right[] = {"(tile p:14 q:2 t:12544)", "(parts p:6 q:4 t:64 k:512)",
-                                        "(winograd m:4 tiles:14)"};
-    static const char *const wrong[] = {"",
-                                        "(tile)",
-                                        "(tile p:0 q:1 t:1)",
-                                        "(tile p:33 q:1 t:1)",
-                                        "(tile p:1 q:6 t:1)",
-                                        "(tile p:1 q:1 t:1 l:8)",
-                                        "(tile p:1 q:1 t:0)",
-                                        "(tile p:1 q:1 t:1) ",
-                                        "(tile p:1 q:1 t:-3)",
-                                        "(parts p:1 q:1 t:1 k:-5)",
-                                        "(winograd)",
-                                        "(winograd m:6 tiles:4)",
-                                        "(winograd m:4 tiles:0)",
-                                        "(winograd m:4 tiles:14) ",
-                                        "(winograd m:4 tiles:9999)",
-                                        "(winograd m:4 tiles:14"};
-    for (size_t i = 0; i < COUNT_OF(right); i++) {
-        TEXT(text);
-        assert_true(print_again(&text, right[i]));
-        assert_string_equal(text.chars, right[i]);
-    }
-    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
-        TEXT(text);
-        assert_false(print_again(&text, wrong[i]));
-    }
+    TEXT(text);
+    bool is_right = sexp_is_call(c, "right");
+    assert_int_equal(print_again(&text, c->items[1].text), is_right);
+    if (is_right)
+        assert_string_equal(text.chars, c->items[1].text);
 }

@@ -7,14 +7,22 @@
 #include "core/system/file.h"
 #include "core/text/log.h"
 #include "tests/backends/graph_on_fake.h"
+#include "tests/support/cases.h"
 #include "tests/support/temporary_path.h"
-#include <sys/wait.h>
 
 static struct cost_database *open_costs(const char *path, const char *device)
 {
     struct cost_database *costs;
     OK(cost_database_open(&costs, path, device, &error));
     return costs;
+}
+
+// "a", "b", ...
+static const char *name_of(int i)
+{
+    static char name[2];
+    name[0] = (char)('a' + i);
+    return name;
 }
 
 static void write_and_close(struct cost_database *costs)
@@ -107,59 +115,137 @@ TEST(verdicts_are_rows)
     }
 }
 
-static void add_and_write(const char *path, const char *text, struct step_cost cost)
+// --- scenarios -------------------------------------------------------------------------------------------------------
+
+struct scenario {
+    const char *path;
+    struct cost_database *costs;   // of the device "one"
+    char *told;                    // warnings
+    size_t size;
+    struct log log;
+};
+
+// The cost of a step `(what name seconds mark...)`.
+static struct step_cost cost_of(const struct sexp *step)
 {
-    struct cost_database *costs = open_costs(path, "one");
-    cost_database_add(costs, text, &cost);
-    write_and_close(costs);
+    struct step_cost cost = {.seconds = step->items[2].real};
+    for (size_t i = 3; i < step->count; i++) {
+        cost.is_doubtful = cost.is_doubtful || sexp_is_symbol(&step->items[i], "doubtful");
+        cost.is_hurried = cost.is_hurried || sexp_is_symbol(&step->items[i], "hurried");
+        cost.is_cut = cost.is_cut || sexp_is_symbol(&step->items[i], "cut");
+        cost.is_in_model = cost.is_in_model || sexp_is_symbol(&step->items[i], "in-model");
+        cost.is_old = cost.is_old || sexp_is_symbol(&step->items[i], "old");
+        cost.run = sexp_is_call(&step->items[i], "run") ? (uint32_t)step->items[i].items[1].integer : cost.run;
+    }
+    return cost;
 }
 
-static void expect_cost(const char *path, const char *text, const struct step_cost *wanted)
+// What stands in a file; `(letters n seconds...)` are n rows of run 7, named by letters, with these seconds in turns.
+static void write_file(const struct scenario *s, const struct sexp *step)
+{
+    ARENA(a);
+    TEXT(text);
+    for (size_t i = 1; i < step->count; i++) {
+        const struct sexp *row = &step->items[i];
+        for (int k = 0; sexp_is_call(row, "letters") && k < row->items[1].integer; k++)
+            text_printf(&text, "(\"%s\" %g 0.1 (run 7))\n", name_of(k),
+                        row->items[2 + (size_t)k % (row->count - 2)].real);
+        if (!sexp_is_call(row, "letters"))
+            text_printf(&text, "%s\n", text_of(&a, row));
+    }
+    OK(file_write_text(s->path, text.chars, text.count, &error));
+}
+
+static void expect_cost(const struct scenario *s, const char *name, const struct step_cost *wanted)
 {
     struct step_cost cost;
-    struct cost_database *costs = open_costs(path, "one");
-    assert_true(cost_database_find(costs, text, &cost) && cost.seconds == wanted->seconds && cost.is_old);
+    if (!cost_database_find(s->costs, name, &cost))
+        fail_msg("%s is not there", name);
+    if (wanted->seconds > 0 && fabs(cost.seconds - wanted->seconds) > 1e-4 * wanted->seconds)
+        fail_msg("%s takes %g", name, cost.seconds);
     assert_true(cost.is_doubtful == wanted->is_doubtful && cost.is_in_model == wanted->is_in_model);
-    cost_database_free(costs);
+    assert_true((!wanted->run || cost.run == wanted->run) && (!wanted->is_old || cost.is_old));
 }
 
-// A cost measured on a busy machine is kept as doubtful, and takes the place only of what is longer.
-TEST(doubtful_costs_are_kept_as_such)
+static bool is_on_trial(const struct scenario *s, const char *name)
 {
-    static const struct {
-        struct step_cost measured, kept;
-    } steps[] = {{{3, .is_doubtful = true}, {3, .is_doubtful = true}},
-                 {{4, .is_doubtful = true}, {3, .is_doubtful = true}},
-                 {{2, .is_doubtful = true}, {2, .is_doubtful = true}},
-                 {{2.5}, {2.5}},
-                 {{2.75, .is_doubtful = true}, {2.5}},
-                 {{2.25, .is_doubtful = true}, {2.25, .is_doubtful = true}},
-                 {{3.5, .is_in_model = true, .choice = "c"}, {3.5, .is_in_model = true}}};
-    TEMPORARY_PATH(path);
-    for (size_t i = 0; i < COUNT_OF(steps); i++) {
-        add_and_write(path, "x", steps[i].measured);
-        expect_cost(path, "x", &steps[i].kept);
-    }
+    struct step_cost cost;
+    return cost_database_find(s->costs, name, &cost) && cost_database_is_on_trial(s->costs, name, &cost);
 }
 
-// Two runs beside other programs that come to the same were next to undisturbed, unless one measured something else.
-TEST(doubtful_costs_that_agree_are_sound)
+// A cost that is tried is there, and on trial no more.
+static void try_cost(struct scenario *s, const char *name, const struct step_cost *now)
 {
-    static const struct {
-        struct step_cost measured, kept;
-    } steps[] = {{{2.05, .is_doubtful = true}, {2}},
-                 {{1.95, .is_doubtful = true}, {1.95}},
-                 {{2.2, .is_doubtful = true}, {2, .is_doubtful = true}},
-                 {{2.05, .is_doubtful = true, .is_hurried = true}, {2, .is_doubtful = true}},
-                 {{2.05, .is_doubtful = true, .is_cut = true}, {2, .is_doubtful = true}},
-                 {{2.05, .is_doubtful = true, .is_in_model = true}, {2, .is_doubtful = true}}};
-    static const char file[] = "(costs 4 \"one\")\n(\"x\" 2 0.1 (run 7) doubtful)\n";
+    struct step_cost cost;
+    cost_database_try(s->costs, name, now, &s->log);
+    assert_true(cost_database_find(s->costs, name, &cost) && !is_on_trial(s, name));
+}
+
+// Steps for several names have these in a list: `(try (a b) 1e-3)`; `retry` leaves out what is there no more.
+static void do_for_name(struct scenario *s, const char *what, const char *name, const struct sexp *step)
+{
+    struct step_cost cost = step->count > 2 ? cost_of(step) : (struct step_cost){0}, found;
+    if (strcmp(what, "add") == 0)
+        cost_database_add(s->costs, name, &cost);
+    else if (strcmp(what, "is") == 0)
+        expect_cost(s, name, &cost);
+    else if (strcmp(what, "none") == 0)
+        assert_false(cost_database_find(s->costs, name, &found));
+    else if (strcmp(what, "on-trial") == 0)
+        assert_true(is_on_trial(s, name));
+    else if (strcmp(what, "try") == 0 || cost_database_find(s->costs, name, &found))
+        try_cost(s, name, &cost);
+}
+
+static void do_step(struct scenario *s, const struct sexp *step)
+{
+    const char *what = step->items[0].text;
+    struct error error = {0};
+    struct cost_database *other = NULL;
+    if (strcmp(what, "file") == 0)
+        write_file(s, step);
+    else if (strcmp(what, "open") == 0)
+        s->costs = open_costs(s->path, "one");
+    else if (strcmp(what, "refused") == 0) {
+        assert_false(cost_database_open(&other, s->path, "one", &error));
+        assert_non_null(strstr(error.message, step->items[1].text));
+        assert_int_equal(error.line, step->items[2].integer);
+    } else if (strcmp(what, "write") == 0)
+        assert_true(cost_database_write(s->costs, &error));
+    else if (strcmp(what, "others-add") == 0) {
+        other = open_costs(s->path, "one");
+        cost_database_add(other, step->items[1].text, &(struct step_cost){.seconds = step->items[2].real});
+        write_and_close(other);
+    } else if (strcmp(what, "close") == 0) {
+        write_and_close(s->costs);
+    } else if (strcmp(what, "spoil") == 0) {
+        assert_true(file_write_text(s->path, "(", 1, &error));
+        assert_false(cost_database_write(s->costs, &error));
+    } else if (strcmp(what, "drop") == 0)
+        cost_database_free(s->costs);
+    else if (strcmp(what, "told") == 0) {
+        fflush(s->log.out);
+        assert_true(*step->items[1].text ? strstr(s->told, step->items[1].text) != NULL : s->size == 0);
+    } else if (strcmp(what, "warn") == 0)
+        cost_database_warn(s->costs, &s->log);
+    else if (strcmp(what, "count") == 0)
+        assert_int_equal(cost_database_count(s->costs), step->items[1].integer);
+    else if (step->items[1].kind == SEXP_LIST)
+        for (size_t i = 0; i < step->items[1].count; i++)
+            do_for_name(s, what, step->items[1].items[i].text, step);
+    else
+        do_for_name(s, what, step->items[1].text, step);
+}
+
+TEST_OF_CASES(costs_are_kept_merged_doubted_and_tried, c, "backends/costs.cases")
+{
     TEMPORARY_PATH(path);
-    for (size_t i = 0; i < COUNT_OF(steps); i++) {
-        assert_true(file_write_text(path, file, strlen(file), &(struct error){0}));
-        add_and_write(path, "x", steps[i].measured);
-        expect_cost(path, "x", &steps[i].kept);
-    }
+    struct scenario s = {.path = path};
+    s.log = (struct log){open_memstream(&s.told, &s.size), "test", LOG_WARNING};
+    for (size_t i = 1; i < c->count; i++)
+        do_step(&s, &c->items[i]);
+    fclose(s.log.out);
+    free(s.told);
 }
 
 // --- within models ---------------------------------------------------------------------------------------------------
@@ -213,191 +299,9 @@ TEST(costs_of_another_run_stay_where_they_agree)
     assert_true(cost.seconds == 2e-6 && cost.is_in_model);   // no model is run for it again
 }
 
-// --- costs of others -------------------------------------------------------------------------------------------------
-
-// Somebody else has repaired a cost since it was read: that stays.
-TEST(what_was_only_read_replaces_nothing)
-{
-    TEMPORARY_PATH(path);
-    add_and_write(path, "x", (struct step_cost){.seconds = 3});
-    struct cost_database *costs = open_costs(path, "one");
-    add_and_write(path, "x", (struct step_cost){.seconds = 1});
-    cost_database_add(costs, "y", &(struct step_cost){.seconds = 1});
-    write_and_close(costs);
-    expect_cost(path, "x", &(struct step_cost){1});
-}
+// --- runs ------------------------------------------------------------------------------------------------------------
 
 #define TRIED 8
-
-// Names that tests try: "a", "b", ...
-static const char *name_of(int i)
-{
-    static char name[2];
-    name[0] = (char)('a' + i);
-    return name;
-}
-
-static void write_run(const char *path, const double *kept)
-{
-    TEXT(text);
-    text_add(&text, "(costs 4 \"one\")\n");
-    for (int i = 0; i < TRIED; i++)
-        text_printf(&text, "(\"%s\" %g 0.1 (run 7))\n", name_of(i), kept[i % 4]);
-    text_add(&text, "(\"rest\" 1e-3 0.1 (run 7))\n(\"other\" 1e-3 0.1 (run 8))\n");
-    assert_true(file_write_text(path, text.chars, text.count, &(struct error){0}));
-}
-
-// Costs of a run are measured again, and take 1 ms. What else it left is believed then, now and in the file, or not, and
-// that is told in one line.
-static void try_run(const char *path, const double *kept, bool is_doubtful, bool is_refuted, double factor)
-{
-    struct step_cost cost, now = {.seconds = 1e-3, .is_doubtful = is_doubtful};
-    char *told = NULL;
-    size_t size;
-    struct log log = {open_memstream(&told, &size), "test", LOG_WARNING};
-    write_run(path, kept);
-    struct cost_database *costs = open_costs(path, "one");
-    for (int i = 0; i < TRIED; i++)
-        if (cost_database_find(costs, name_of(i), &cost)) {
-            assert_true(i >= 5 || cost_database_is_on_trial(costs, name_of(i), &cost));
-            cost_database_try(costs, name_of(i), &now, &log);
-            assert_true(cost_database_find(costs, name_of(i), &cost));
-            assert_false(cost_database_is_on_trial(costs, name_of(i), &cost));
-        }
-    fclose(log.out);
-    assert_true((size > 0) == (is_refuted || factor != 1));
-    const char *end = is_refuted ? " measured again\n" : " divided by that\n";
-    assert_true(size == 0 || strcmp(told + size - strlen(end), end) == 0);
-    free(told);
-    assert_true(cost_database_find(costs, "rest", &cost) == !is_refuted);
-    assert_true(is_refuted || fabs(cost.seconds * factor - 1e-3) < 1e-7);
-    assert_true(cost_database_find(costs, "other", &cost) && cost_database_is_on_trial(costs, "other", &cost));
-    cost_database_add(costs, "new", &(struct step_cost){.seconds = 1});
-    write_and_close(costs);
-    costs = open_costs(path, "one");
-    assert_true(cost_database_find(costs, "rest", &cost) == !is_refuted && cost_database_find(costs, "other", &cost));
-    assert_true(cost.seconds == 1e-3 && cost.run == 8);
-    cost_database_free(costs);
-}
-
-// The costs that another run left beside other programs are refuted by several of its costs, if they are most of those
-// tried; and none is too short by a measurement that is itself disturbed.
-TEST(runs_are_tried)
-{
-    TEMPORARY_PATH(path);
-    try_run(path, (const double[]){1.1e-3, 0.9e-3, 1e-3, 1.2e-3}, false, false, 1);
-    try_run(path, (const double[]){1e-3, 1e-3, 4e-3, 1e-3}, false, false, 1);   // some are replaced
-    try_run(path, (const double[]){1e-3, 2e-3, 2e-3, 1e-3}, false, false, 1);
-    try_run(path, (const double[]){3e-3, 2e-3, 1e-3, 2e-3}, false, true, 1);
-    try_run(path, (const double[]){0.5e-3, 0.5e-3, 2e-3, 2e-3}, false, true, 1);
-    try_run(path, (const double[]){0.5e-3, 0.5e-3, 0.5e-3, 0.5e-3}, true, false, 1);
-    try_run(path, (const double[]){2e-3, 2e-3, 2e-3, 2e-3}, true, true, 1);
-}
-
-// Costs that are all wrong by about one factor were measured on a machine of another speed.
-TEST(runs_of_another_speed_are_adjusted)
-{
-    TEMPORARY_PATH(path);
-    try_run(path, (const double[]){1.6e-3, 1.9e-3, 2e-3, 1.8e-3}, false, false, 1.85);
-    try_run(path, (const double[]){0.5e-3, 0.5e-3, 0.5e-3, 0.5e-3}, false, false, 0.5);
-    try_run(path, (const double[]){1.6e-3, 1.9e-3, 2.2e-3, 2.6e-3}, false, true, 1);
-}
-
-// The beginning of a program shows another speed, and what comes then shows that of the run: this is believed
-// after all, and what has replaced its costs is doubtful, so that these come back from the file. In between five are not
-// enough for a speed.
-TEST(later_costs_overrule_the_first)
-{
-    TEMPORARY_PATH(path);
-    struct log log = {stderr, "test", LOG_QUIET};
-    struct step_cost cost;
-    TEXT(text);
-    text_add(&text, "(costs 4 \"one\")\n");
-    for (int i = 0; i < 2 * TRIED; i++)
-        text_printf(&text, "(\"%s\" 1e-3 0.1 (run 7))\n", name_of(i));
-    text_add(&text, "(\"rest\" 1e-3 0.1 (run 7))\n");
-    assert_true(file_write_text(path, text.chars, text.count, &(struct error){0}));
-    struct cost_database *costs = open_costs(path, "one");
-    for (int i = 0; i < 2 * TRIED; i++) {
-        double now = i >= TRIED ? 1e-3 : 2e-3;
-        assert_true(cost_database_find(costs, "rest", &cost));
-        assert_true((i != 5 || cost.seconds == 1e-3) && (i != TRIED || cost.seconds == 2e-3));
-        cost_database_try(costs, name_of(i), &(struct step_cost){.seconds = now}, &log);
-    }
-    assert_true(cost_database_find(costs, "a", &cost) && cost.seconds == 2e-3 && cost.is_doubtful);
-    assert_true(cost_database_find(costs, name_of(TRIED), &cost) && cost.seconds == 1e-3 && !cost.is_doubtful);
-    assert_true(cost_database_find(costs, "rest", &cost) && cost.seconds == 1e-3);
-    write_and_close(costs);
-    costs = open_costs(path, "one");
-    assert_true(cost_database_find(costs, "rest", &cost) && cost.seconds == 1e-3 && cost.run == 7);
-    assert_true(cost_database_find(costs, "a", &cost) && cost.seconds == 1e-3 && !cost.is_doubtful);
-    cost_database_free(costs);
-}
-
-static struct cost_database *open_run(const char *path, const char *more)
-{
-    TEXT(text);
-    text_add(&text, "(costs 4 \"one\")\n");
-    for (int i = 0; i < 2 * TRIED; i++)
-        text_printf(&text, "(\"%s\" 1e-3 0.1 (run 7))\n", name_of(i));
-    text_add(&text, more);
-    assert_true(file_write_text(path, text.chars, text.count, &(struct error){0}));
-    return open_costs(path, "one");
-}
-
-// A verdict is written, and so is that it is withdrawn, whatever else was written before.
-TEST(verdicts_on_runs_are_written)
-{
-    TEMPORARY_PATH(path);
-    struct log log = {stderr, "test", LOG_QUIET};
-    for (int n = TRIED; n <= 2 * TRIED; n += TRIED) {
-        struct cost_database *costs = open_run(path, "(\"rest\" 1e-3 0.1 (run 7))\n");
-        for (int i = 0; i < n; i++) {
-            assert_true(cost_database_write(costs, &(struct error){0}));
-            cost_database_try(costs, name_of(i), &(struct step_cost){.seconds = i < TRIED ? 2e-3 : 1e-3}, &log);
-        }
-        write_and_close(costs);
-        expect_cost(path, "rest", &(struct step_cost){n > TRIED ? 1e-3 : 2e-3});
-    }
-}
-
-// Costs of a run of another speed are doubtful, longer, or confirmed, as they are read, not as they were kept.
-TEST(doubtful_costs_are_compared_at_one_speed)
-{
-    static const struct {
-        double now, then;
-    } steps[] = {{1e-3, 1e-3}, {1.5e-3, 1.5e-3}, {2.5e-3, 2e-3}};
-    TEMPORARY_PATH(path);
-    struct log log = {stderr, "test", LOG_QUIET};
-    struct step_cost cost;
-    for (size_t i = 0; i < COUNT_OF(steps); i++) {
-        struct cost_database *costs = open_run(path, "(\"rest\" 1e-3 0.1 (run 7) doubtful)\n");
-        for (int k = 0; k < TRIED; k++)
-            cost_database_try(costs, name_of(k), &(struct step_cost){.seconds = 2e-3}, &log);
-        cost_database_try(costs, "rest", &(struct step_cost){.seconds = steps[i].now, .is_doubtful = true}, &log);
-        assert_true(cost_database_find(costs, "rest", &cost));
-        assert_true(cost.is_doubtful && cost.seconds == steps[i].then);
-        cost_database_free(costs);
-    }
-}
-
-// A speed at first, then none: what was confirmed while costs were divided is not what it was before.
-TEST(confirmed_costs_survive_a_refutation)
-{
-    TEMPORARY_PATH(path);
-    struct log log = {stderr, "test", LOG_QUIET};
-    struct step_cost cost;
-    struct cost_database *costs = open_run(path, "(\"rest\" 1e-3 0.1 (run 7))\n");
-    for (int i = 0; i < TRIED; i++)
-        cost_database_try(costs, name_of(i), &(struct step_cost){.seconds = 2e-3}, &log);
-    cost_database_try(costs, name_of(TRIED), &(struct step_cost){.seconds = 2.1e-3}, &log);
-    for (int i = TRIED + 1; i < 2 * TRIED; i++)
-        cost_database_try(costs, name_of(i), &(struct step_cost){.seconds = i % 2 ? 4e-3 : 8e-3}, &log);
-    assert_false(cost_database_find(costs, "rest", &cost));
-    write_and_close(costs);
-    expect_cost(path, name_of(TRIED - 1), &(struct step_cost){2e-3});
-    expect_cost(path, name_of(TRIED), &(struct step_cost){2e-3});
-}
 
 // A run that stands is not tried for ever.
 TEST(enough_costs_of_a_run_are_tried)
@@ -448,7 +352,6 @@ TEST(files_hold_costs_of_one_speed)
     TEMPORARY_PATH(path);
     struct step_cost cost, now = {.seconds = 1e-3};
     struct log log = {stderr, "test", LOG_QUIET};
-    struct error error = {0};
     TEXT(text);
     text_add(&text, "(costs 4 \"one\")\n(\"agreed\" 1.152e-3 0.1 (run 7))\n"
                     "(\"contest 0000000000000007\" 2e-3 0 \"0000000000000005 0000000000000000 0 0 0 0\" (run 7))\n"
@@ -457,7 +360,7 @@ TEST(files_hold_costs_of_one_speed)
     for (int i = 0; i < TRIED; i++)
         text_printf(&text, "(\"%s\" 1.44e-3 0.1 (run 7))\n", name_of(i));
     text_add(&text, "(costs 4 \"two\")\n(\"rest\" 1.6e-3 0.1 (run 7))\n");
-    assert_true(file_write_text(path, text.chars, text.count, &error));
+    OK(file_write_text(path, text.chars, text.count, &error));
     struct cost_database *costs = open_costs(path, "one");
     cost_database_try(costs, "agreed", &(struct step_cost){.seconds = 0.9e-3}, &log);
     for (int i = 0; i < TRIED; i++)
@@ -465,7 +368,7 @@ TEST(files_hold_costs_of_one_speed)
     assert_true(cost_database_find(costs, "a", &cost));
     uint32_t run = cost.run;
     expect_divided(costs, run, false);
-    assert_true(cost_database_write(costs, &error));
+    OK(cost_database_write(costs, &error));
     expect_divided(costs, run, false);
     cost_database_add(costs, "new", &now);
     write_and_close(costs);
@@ -475,23 +378,6 @@ TEST(files_hold_costs_of_one_speed)
     costs = open_costs(path, "two");
     assert_true(cost_database_find(costs, "rest", &cost) && cost.seconds == 1.6e-3 && cost.run == 7);
     cost_database_free(costs);
-}
-
-// Files without marks are read; those of a format to come are refused.
-TEST(older_formats_are_read)
-{
-    static const char older[] = "(costs 1 \"one\")\n(\"x\" 1e-3 0.1)\n";
-    static const char newer[] = "(costs 5 \"one\")\n", marked[] = "(costs 2 \"one\")\n(\"x\" 1e-3 0.1 nonsense)\n";
-    TEMPORARY_PATH(path);
-    struct error error = {0};
-    struct cost_database *costs;
-    assert_true(file_write_text(path, older, sizeof older - 1, &error));
-    expect_cost(path, "x", &(struct step_cost){1e-3});
-    assert_true(file_write_text(path, newer, sizeof newer - 1, &error));
-    assert_false(cost_database_open(&costs, path, "one", &error));
-    assert_non_null(strstr(error.message, "format 5"));
-    assert_true(file_write_text(path, marked, sizeof marked - 1, &error));
-    assert_false(cost_database_open(&costs, path, "one", &error));
 }
 
 static void add_one_and_write(const char *path, int writer, int round)
@@ -524,59 +410,5 @@ TEST(writers_at_the_same_time_lose_nothing)
     }
     struct cost_database *costs = open_costs(path, "one");
     assert_int_equal(cost_database_count(costs), WRITERS * ROUNDS);
-    cost_database_free(costs);
-}
-
-static void write_costs_with(const char *path, const char *entry)
-{
-    char text[96];
-    int n = snprintf(text, sizeof text, "(costs 1 \"one\")\n(\"w\" 1e-3 0.1)\n%s\n", entry);
-    assert_true(file_write_text(path, text, (size_t)n, &(struct error){0}));
-}
-
-// Two entries, of which the second may be dropped.
-static void expect_entries(const char *path, const char *entry, size_t n, const char *warning)
-{
-    char said[256] = "";
-    FILE *out = fmemopen(said, sizeof said, "w");
-    struct log log = {out, "test", LOG_WARNING};
-    write_costs_with(path, entry);
-    struct cost_database *costs = open_costs(path, "one");
-    assert_int_equal(cost_database_count(costs), n);
-    cost_database_warn(costs, &log);
-    cost_database_free(costs);
-    fclose(out);
-    assert_true(*warning ? strstr(said, warning) != NULL : *said == '\0');
-}
-
-// Neither is believed, nor is one written that would not be read again; a file that has become malformed is left.
-TEST(implausible_costs_are_dropped)
-{
-    TEMPORARY_PATH(path);
-    struct error error = {0};
-    struct step_cost cost;
-    struct cost_database *costs;
-    expect_entries(path, "(\"x\" 0.0 0.1)", 1, ":3: 0 seconds are no time of a step; 1 entry is dropped");
-    expect_entries(path, "(\"x\" 0 0.1)\n(\"y\" -1e-3 0.1)", 1, ":3: 0 seconds are no time of a step; 2 entries are");
-    expect_entries(path, "(\"x\" 1e-320 0.1)", 1, "1 entry is dropped, to be measured again");
-    expect_entries(path, "(\"x\" 9.9e8 0.1)", 1, "1 entry is dropped, to be measured again");
-    expect_entries(path, "(costs 1 \"two\")\n(\"x\" 0 0.1)", 1, "");
-    expect_entries(path, "(\"x\" 1e-9 0.1)", 2, "");
-    expect_entries(path, "(\"x\" 1e5 0.1)", 2, "");
-    expect_entries(path, "(\"x\" nan 0.1)", 1, "1 entry is dropped, to be measured again");
-    write_costs_with(path, "(\"x\" soon 0.1)");
-    assert_false(cost_database_open(&costs, path, "one", &error));
-    assert_int_equal(error.line, 3);
-    write_costs_with(path, "(\"x\" 0 0.1)");
-    costs = open_costs(path, "one");
-    cost_database_add(costs, "y", &(struct step_cost){.seconds = 0});
-    assert_true(cost_database_find(costs, "y", &cost) && cost.is_doubtful);
-    cost_database_add(costs, "z", &(struct step_cost){.seconds = 1});
-    write_and_close(costs);
-    costs = open_costs(path, "one");
-    assert_int_equal(cost_database_count(costs), 2);   // w and z
-    assert_true(file_write_text(path, "(", 1, &error));
-    cost_database_add(costs, "y", &(struct step_cost){.seconds = 1});
-    assert_false(cost_database_write(costs, &error));
     cost_database_free(costs);
 }

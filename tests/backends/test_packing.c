@@ -1,7 +1,6 @@
 // Packings: read as they are printed, refused where an entry would stand outside, and unpacked as they are described.
 #include "backends/contract/packing.h"
-#include "core/formats/sexp.h"
-#include "tests/support/check.h"
+#include "tests/support/cases.h"
 
 static bool parse(struct arena *arena, const char *text, struct packing *ret_packing)
 {
@@ -31,30 +30,10 @@ TEST(test_prints_what_it_reads)
     }
 }
 
-static const char *const bad[] = {
-    "(packing (dims) (padded) (strides) (blocks))",
-    "(packing (dims 0 3) (padded 0 3) (strides 3 1) (blocks))",
-    "(packing (dims 2 3) (panel 2))",
-    "(packing (dims 9000000 9000000 9000000) (padded 1 1 1) (strides 1 1 1) (blocks))",
-    "(packing (dims 4 4) (padded 4 2) (strides 4 1) (blocks))",         // narrower than it is
-    "(packing (dims 4 4) (padded 4 6) (strides 4 1) (blocks (1 4)))",   // no whole blocks
-    "(packing (dims 4 4) (padded 4 4) (strides 4 -1) (blocks))",
-    "(packing (dims 4 4) (padded 4 4) (strides 4 1) (blocks (2 2)))",   // no such axis
-    "(packing (dims 4 4) (padded 4 4) (strides 4 1) (blocks (0 0)))",
-    "(packing (dims 4 4) (padded 4 4) (strides 281474976710656 1) (blocks))",
-    "(packing (dims 4 4) (padded 281474976710656 4) (strides 281474976710656 1) (blocks))",
-    "(packing (dims 4 4) (padded 4 4) (strides 4 1))",
-    "(packing 3)",
-    "(packing (dims \"x\") (padded 1) (strides 1) (blocks))",
-};
-
-TEST(test_refuses_what_is_outside)
+TEST_OF_CASES(test_refuses_what_is_outside, c, "backends/packing.cases")
 {
-    ARENA(arena);
     struct packing p;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        if (parse(&arena, bad[i], &p))
-            fail_msg("%s was taken", bad[i]);
+    assert_false(packing_parse(c, "test", &p, &(struct error){0}));
 }
 
 // Rows of 5 columns, padded to 8, in blocks of 4 columns and 2 rows within these.

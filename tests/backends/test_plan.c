@@ -4,6 +4,7 @@
 #include "backends/planning/plan_memory.h"
 #include "backends/planning/plan_text.h"
 #include "tests/backends/graph_on_fake.h"
+#include "tests/support/cases.h"
 
 // The operators of each step, steps separated by bars; "copy" where entries are only moved, ' where done once.
 static void summarize(struct text *out, const struct plan *plan)
@@ -19,41 +20,6 @@ static void summarize(struct text *out, const struct plan *plan)
     }
 }
 
-#define BERT_HEADS                                                                                                     \
-    "x = f32 8 32; w = weight f32 32 32; b = weight f32 32; m = matmul x w; bb = broadcast :shape 8 32 b; a = ewadd "  \
-    "m bb; r = reshape :shape 8 4 8 a; t = transpose :perm 1 0 2 r; u = transpose :perm 1 2 0 r; s = matmul t u; z = " \
-    "softmax 2 s"
-
-static const struct {
-    const char *graph, *steps;
-} plans[] = {
-    {"x = f32 4 4; y = relu x; z = tanh y; s = ewadd z x", "relu tanh ewadd"},
-    {"x = f32 4 4; y = relu x; z = tanh y; output y z", "relu tanh"},
-    // two chains join; the matrix products keep what follows them alone
-    {"x = f32 1 8; w v = weight f32 8 8; a = matmul x w; b = matmul x v; c = relu a; d = sigmoid b; e = sub c d",
-     "matmul relu | matmul sigmoid sub"},
-    // all uses of the product lead to one tensor: they are its epilogue
-    {"x = f32 2 8; w = weight f32 8 8; a = matmul x w; c = relu a; d = tanh a; e = ewmul c d",
-     "matmul relu tanh ewmul"},
-    // somebody else needs it: no epilogue
-    {"x = f32 2 8; w = weight f32 8 8; a = matmul x w; c = relu a; r = reducesum :axes 1 a; output c r",
-     "matmul | relu | reducesum"},
-    {BERT_HEADS, "matmul ewadd | matmul | softmax"},
-    // views cost nothing, but outputs are dense
-    {"x = f32 2 6; t = transpose :perm 1 0 x", "copy"},
-    {"x = f32 2 6; a b = split 1 :sizes 2 4 x; r = relu b; output a r", "relu | copy"},
-    // weights alone: done once
-    {"x = f32 2 3; w = weight f32 3; e = exp w; b = broadcast :shape 2 3 e; y = ewmul x b", "'exp | ewmul"},
-    // right before who needs it, wherever the graph has it
-    {"x = f32 2 8; w v = weight f32 8 8; e = exp w; s = tanh v; t = sqrt s; a = matmul x e; r = reducesum :axes 1 a; "
-     "b = broadcast :shape 2 8 r; m = matmul b t",
-     "'exp | matmul | reducesum | 'tanh sqrt | matmul"},
-    {"x = i64 3; y = neg x; z = cast :to f32 y", "neg | cast"},
-    // a group that somebody else reads already does not grow
-    {"x = f32 2 3; y = exp x; r = reducesum :axes 1 y; b = broadcast :shape 2 3 r; z = div y b",
-     "exp | reducesum | div"},
-};
-
 static void check_steps(struct fixture *f, const char *steps)
 {
     TEXT(text);
@@ -65,46 +31,6 @@ static void check_steps(struct fixture *f, const char *steps)
     assert_string_equal(text.chars, steps);
 }
 
-TEST_OF_EACH(plans_steps, row, plans)
-{
-    FIXTURE(&f, PLAIN, row->graph);
-    check_steps(&f, row->steps);
-}
-
-// --- concatenations --------------------------------------------------------------------------------------------------
-
-#define MATRICES(body) "x y = f32 4 8; w v = weight f32 8 8; " body
-
-static const struct {
-    const char *graph, *steps;
-    int n_copies;   // by the steps of concatenations
-} concatenations[] = {
-    // everybody writes its part, through epilogues too, and the output is where they write
-    {MATRICES("a = matmul x w; b = relu a; c = matmul x v; z = concat 1 b c"), "matmul relu | matmul", 0},
-    {MATRICES("a = exp x; b = softmax 1 y; z = concat 0 a b; t = tanh z"), "exp | softmax | tanh", 0},
-    {MATRICES("m = matmul x w; n = matmul y v; s = ewadd m n; a = relu s; b = exp x; z = concat 1 a b"),
-     "matmul | matmul ewadd relu | exp", 0},
-    // inputs, weights, outputs, and what is given twice are copied
-    {MATRICES("a = exp x; z = concat 1 y a"), "exp | concat", 1},
-    {MATRICES("a = exp x; z = concat 0 a w"), "exp | concat", 1},
-    {MATRICES("a = exp x; b = tanh y; z = concat 1 a b a"), "exp | tanh | concat", 1},
-    {MATRICES("a = exp x; b = tanh y; z = concat 1 a b; output z a"), "exp | tanh | concat", 1},
-    {MATRICES("t = transpose :perm 1 0 x; a = exp x; e = exp t; u = transpose :perm 1 0 e; z = concat 0 u a"),
-     "exp | exp | concat", 1},
-    // one of two places
-    {MATRICES("a = exp x; b = tanh y; c = concat 1 a b; d = concat 1 b a; output c d"), "exp | tanh | concat", 2},
-    // within one another, on other axes, and beginnings of others
-    {MATRICES("a = exp x; b = tanh y; c = concat 1 a b; d = matmul x w; e = concat 1 d c"), "exp | tanh | matmul", 0},
-    {MATRICES("a = exp x; b = tanh y; c = concat 1 a b; d = concat 1 b b; e = concat 0 d c"),
-     "exp | tanh | concat | concat", 2},
-    {MATRICES("a = exp x; b = tanh y; c = concat 1 a b; d = softmax 1 c; e = concat 1 a b d"), "exp | tanh | softmax",
-     0},
-    // neighbours are too few to be written one by one
-    {"x = f32 9 1; a = exp x; b = tanh x; z = concat 1 a b", "exp | tanh | concat", 2},
-    // a group of loops writes several parts
-    {MATRICES("a = exp x; b = tanh a; z = concat 1 b a"), "exp tanh", 0},
-};
-
 static int count_copies(const struct plan *plan)
 {
     int n = 0;
@@ -115,11 +41,12 @@ static int count_copies(const struct plan *plan)
     return n;
 }
 
-TEST_OF_EACH(writes_parts_in_place, row, concatenations)
+TEST_OF_CASES(plans_steps_and_parts_in_place, c, "backends/plan.cases")
 {
-    FIXTURE(&f, &(struct fake_device){.has_parts = true}, row->graph);
-    check_steps(&f, row->steps);
-    assert_int_equal(count_copies(&f.plan), row->n_copies);
+    FIXTURE(&f, sexp_is_call(c, "parts") ? &(struct fake_device){.has_parts = true} : PLAIN, c->items[1].text);
+    check_steps(&f, c->items[2].text);
+    if (sexp_is_call(c, "parts"))
+        assert_int_equal(count_copies(&f.plan), c->items[3].integer);
 }
 
 TEST(refuses_opaque_nodes)

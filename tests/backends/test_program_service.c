@@ -1,7 +1,6 @@
 // The service that compiles: what it gives, what it keeps, and what it does when the compiler, the disk or the folder is
 // not as it should be. Nothing that others could have written may be run.
 #include "backends/programs/programs.h"
-#include "core/memory/vec.h"
 #include "core/system/cores.h"
 #include "tests/support/check.h"
 #include <dirent.h>
@@ -9,10 +8,8 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #if defined(__x86_64__)
 #define INSTRUCTION_SET "x86-64-v2"
@@ -64,10 +61,15 @@ static int remove_place(void **state)
     }                                                                                                                  \
     static void function##_in(struct place *p)
 
-static struct programs *open_at(const struct place *p, const char *compiler)
+static struct programs *open_in(const char *folder, const char *compiler, double seconds)
 {
     return programs_open(&(struct programs_options){
-        .instruction_set = INSTRUCTION_SET, .folder = p->folder, .compiler = compiler, .seconds = LONG_ENOUGH});
+        .instruction_set = INSTRUCTION_SET, .folder = folder, .compiler = compiler, .seconds = seconds});
+}
+
+static struct programs *open_at(const struct place *p, const char *compiler)
+{
+    return open_in(p->folder, compiler, LONG_ENOUGH);
 }
 
 static void close_programs(struct programs **s)
@@ -104,11 +106,17 @@ static bool find_all(struct programs *s, const char *const *texts, size_t n, str
     return are_there;
 }
 
+// A file of the place.
+#define IN_PLACE(path, name)                                                                                           \
+    char path[96];                                                                                                     \
+    snprintf(path, sizeof path, "%s/" name, p->root)
+
+// Its script finds files of the place in $root.
 static void write_compiler(const struct place *p, const char *script)
 {
     FILE *f = fopen(p->compiler, "w");
     assert_non_null(f);
-    fprintf(f, "#!/bin/sh\n[ \"$1\" = --version ] && echo %s && exit 0\n%s\n", "test", script);
+    fprintf(f, "#!/bin/sh\n[ \"$1\" = --version ] && echo test && exit 0\nroot=%s\n%s\n", p->root, script);
     fclose(f);
     assert_int_equal(chmod(p->compiler, 0700), 0);
 }
@@ -116,15 +124,12 @@ static void write_compiler(const struct place *p, const char *script)
 // A compiler that says in a file of the place how often it ran.
 static void write_counting_compiler(const struct place *p)
 {
-    char script[200];
-    snprintf(script, sizeof script, "echo run >> %s/runs; exec /usr/bin/cc \"$@\"", p->root);
-    write_compiler(p, script);
+    write_compiler(p, "echo run >> $root/runs; exec /usr/bin/cc \"$@\"");
 }
 
 static int count_runs(const struct place *p)
 {
-    char path[96];
-    snprintf(path, sizeof path, "%s/runs", p->root);
+    IN_PLACE(path, "runs");
     FILE *f = fopen(path, "r");
     int n = 0;
     for (int c; f && (c = fgetc(f)) != EOF;)
@@ -167,14 +172,13 @@ TEST_IN_PLACE(units_are_compiled_once_on_a_machine)
 {
     const char *texts[] = {ADD(3), ADD(4)};
     struct program found[2];
-    struct error error = {0};
     char path[256];
     write_counting_compiler(p);
     for (int i = 0; i < 3; i++) {
         PROGRAMS(s, open_at(p, p->compiler));
-        assert_true(find_all(s, texts, 2, found, &error));
+        OK(find_all(s, texts, 2, found, &error));
         assert_int_equal(call(&found[1], 1), 5);
-        assert_true(find_one(s, texts[0], &found[0], &error));
+        OK(find_one(s, texts[0], &found[0], &error));
         assert_int_equal(call(&found[0], 1), 4);
     }
     assert_int_equal(count_runs(p), cores_available() > 1 ? 2 : 1);   // a unit for each processor
@@ -260,19 +264,17 @@ TEST_IN_PLACE(an_object_serves_where_there_is_no_compiler)
 {
     const char *texts[] = {ADD(8), ADD(9)};
     struct program found[2];
-    struct error error = {0};
-    char path[96];
-    snprintf(path, sizeof path, "%s/given.so", p->root);
+    IN_PLACE(path, "given.so");
     struct programs *s = open_at(p, NULL);
-    assert_true(find_all(s, texts, 2, found, &error));
-    assert_true(programs_write(s, path, &error));
+    OK(find_all(s, texts, 2, found, &error));
+    OK(programs_write(s, path, &error));
     programs_close(s);
-    s = programs_open(&(struct programs_options){.instruction_set = INSTRUCTION_SET, .folder = "", .compiler = ""});
-    assert_true(programs_take(s, path, &error));
-    assert_true(find_all(s, texts, 2, found, &error));
+    s = open_in("", "", 0);
+    OK(programs_take(s, path, &error));
+    OK(find_all(s, texts, 2, found, &error));
     assert_int_equal(call(&found[1], 1), 10);
-    assert_false(find_one(s, ADD(10), &found[0], &error));
-    assert_false(programs_write(s, path, &error));
+    assert_false(find_one(s, ADD(10), &found[0], &(struct error){0}));
+    assert_false(programs_write(s, path, &(struct error){0}));
     programs_close(s);
 }
 
@@ -302,9 +304,8 @@ TEST_IN_PLACE(objects_that_do_not_fit_are_refused_in_one_line)
     struct program found;
     struct error error = {0};
     struct stat status;
-    char path[96], link[96];
-    snprintf(path, sizeof path, "%s/given.so", p->root);
-    snprintf(link, sizeof link, "%s/link.so", p->root);
+    IN_PLACE(path, "given.so");
+    IN_PLACE(link, "link.so");
     PROGRAMS(s, open_at(p, NULL));
     assert_false(programs_write(s, path, &error));   // there is none yet
     assert_true(find_one(s, ADD(8), &found, &error) && programs_write(s, path, &error));
@@ -403,20 +404,17 @@ static bool is_closed_in_time(int reading)
 // begun by then.
 TEST_IN_PLACE(a_compiler_that_hangs_is_ended_with_its_children)
 {
-    char script[300], pipe[96];
     struct programs *s = NULL;
     struct program found;
     struct error error;
-    snprintf(pipe, sizeof pipe, "%s/pipe", p->root);
+    IN_PLACE(pipe, "pipe");
     assert_int_equal(mkfifo(pipe, 0600), 0);
     int reading = open(pipe, O_RDONLY | O_NONBLOCK);
     assert_true(reading >= 0);
-    snprintf(script, sizeof script, "exec 9> %s\nsleep 3000 &\necho run >> %s/runs\nsleep 3000", pipe, p->root);
-    write_compiler(p, script);
+    write_compiler(p, "exec 9> $root/pipe\nsleep 3000 &\necho run >> $root/runs\nsleep 3000");
     for (double seconds = 1; count_runs(p) == 0 && seconds < LONG_ENOUGH; seconds *= 4) {
         programs_close(s);
-        s = programs_open(&(struct programs_options){
-            .instruction_set = INSTRUCTION_SET, .folder = p->folder, .compiler = p->compiler, .seconds = seconds});
+        s = open_in(p->folder, p->compiler, seconds);
         assert_false(find_one(s, ADD(31), &found, &error));
     }
     assert_non_null(strstr(error.message, "did not end within "));
@@ -437,9 +435,7 @@ TEST_IN_PLACE(a_text_that_compilers_hang_at_does_not_take_others_along)
     bool is_found = false;
     write_compiler(p, "for last; do :; done; grep -q '^// for ever' \"$last\" && sleep 3000; exec /usr/bin/cc \"$@\"");
     for (double seconds = 1; !is_found && seconds < LONG_ENOUGH; seconds *= 4) {
-        PROGRAMS(s,
-                 programs_open(&(struct programs_options){
-                     .instruction_set = INSTRUCTION_SET, .folder = "", .compiler = p->compiler, .seconds = seconds}));
+        PROGRAMS(s, open_in("", p->compiler, seconds));
         assert_false(find_all(s, texts, 5, found, &error));
         is_found = find_one(s, ADD(40), &later, &error) && call(&later, 1) == 41;
         for (int i = 0; i < 5; i++)
@@ -452,10 +448,9 @@ TEST_IN_PLACE(a_text_that_compilers_hang_at_does_not_take_others_along)
 // The environment of the host does not reach the compiler: neither PATH nor what tells it to load or run other things.
 TEST_IN_PLACE(the_environment_is_its_own)
 {
-    char script[300], path[96], content[600] = "";
-    snprintf(path, sizeof path, "%s/environment", p->root);
-    snprintf(script, sizeof script, "/usr/bin/env > %s; exec /usr/bin/cc \"$@\"", path);
-    write_compiler(p, script);
+    char content[600] = "";
+    IN_PLACE(path, "environment");
+    write_compiler(p, "/usr/bin/env > $root/environment; exec /usr/bin/cc \"$@\"");
     setenv("LD_AUDIT", "", 1);
     setenv("COMPILER_PATH", p->root, 1);
     setenv("GCC_EXEC_PREFIX", p->root, 1);
@@ -532,15 +527,15 @@ TEST_IN_PLACE(changed_files_are_compiled_again)
 
 TEST_IN_PLACE(links_are_not_followed)
 {
-    char path[256], aside[96], other[96];
+    char path[256];
+    IN_PLACE(aside, "aside");
+    IN_PLACE(other, "other");
     write_counting_compiler(p);
     check_runs_after(p, 1);
     assert_int_equal(list_kept(p, path, sizeof path), 1);
-    snprintf(aside, sizeof aside, "%s/aside", p->root);
     assert_int_equal(rename(path, aside), 0);
     assert_int_equal(symlink(aside, path), 0);
     check_runs_after(p, 2);
-    snprintf(other, sizeof other, "%s/other", p->root);
     assert_int_equal(rename(p->folder, other), 0);
     assert_int_equal(symlink(other, p->folder), 0);
     check_runs_after(p, 3);   // compiled, not kept
@@ -566,8 +561,7 @@ TEST_IN_PLACE(folders_that_others_can_write_are_not_used)
 // Where the compiler is to work others could exchange what it writes.
 TEST_IN_PLACE(temporary_folders_of_others_are_not_used)
 {
-    char temporary[96];
-    snprintf(temporary, sizeof temporary, "%s/tmp", p->root);
+    IN_PLACE(temporary, "tmp");
     assert_int_equal(mkdir(temporary, 0777), 0);
     assert_int_equal(chmod(temporary, 0777), 0);
     char *before = getenv("TMPDIR") ? strdup(getenv("TMPDIR")) : NULL;

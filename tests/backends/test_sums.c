@@ -6,37 +6,9 @@
 #include "expressions/evaluation/evaluate.h"
 #include "tests/backends/elsewhere.h"
 #include "tests/backends/parts.h"
+#include "tests/support/cases.h"
 
-static const char *const cases[] = {
-    // offset-reduces of a 3x3 convolution and of a transposed one, its guards in both forms
-    "x0 f32[54,49]\nz[i,j,k,l] f32[1,6,7,7] = sum(m < 3) sum(n < 3) (if k + m - 1 >= 0 then (if l + n - 1 >= 0 then "
-    "(if 7 - k - m >= 0 then (if 7 - l - n >= 0 then x0[j * 9 + m * 3 + n,(k + m - 1) * 7 + l + n - 1] else 0.0) else "
-    "0.0) else 0.0) else 0.0)\n",
-    "x0 f32[2,48,2,3]\nz[i,j,k,l] f32[2,3,4,6] = sum(m < 4) sum(n < 4) (if (k - m + 1) mod 2 - 1 >= 0 then 0.0 else "
-    "(if 0 - ((l - n + 1) mod 2) >= 0 then x0[i,j * 16 + m * 4 + n,(k - m + 1) / 2,(l - n + 1) / 2 or 0] else 0.0))\n",
-    // im2col: the last axis is a place in an image, in rows of seven
-    "x0 f32[1,5,7,7]\nz[i,j] f32[45,49] = x0[0,i / 9,j / 7 + (i / 3) mod 3 - 1,j mod 7 + i mod 3 - 1 or 0]\n",
-    // the same of a transposed convolution, for a product with the weights first
-    "x0 f32[2,3,8,8]\nz[i,j,k] f32[4,12,128] = x0[k / 64,j / 4,i / 2 + (j / 2) mod 2 + (k / 8) mod 8 - 1,i mod 2 + j "
-    "mod 2 + k mod 8 - 1 or 0]\n",
-    // turned around, transposed, and of one axis
-    "x0 f32[4,6]\nz[i,j] f32[6,4] = x0[3 - j,5 - i]\n",
-    "x0 f32[9]\nz[i] f32[9] = sum(k < 3) (2.0 * x0[9 - i - k or 0])\n",
-    // two operands, a factor, an idle sum, and phases that do not divide the row
-    "x0 f32[3,5]\nx1 f32[4,5]\nz[i,j] f32[3,7] = sum(k < 5) sum(n < 2) (0.5 * (x0[i,k] * x1[j / 2,k]))\n",
-    "x0 f32[8,6]\nz[i,j] f32[8,11] = x0[i,j * 3 / 4 - j mod 4 or 0]\n",
-    // the relu of a sum, and a row that is too long
-    "x0 f32[3,5]\nx1 f32[4,5]\nz[i,j] f32[3,4] = relu(sum(k < 5) (0.5 * (x0[i,k] * x1[j,k])))\n",
-    "x0 f32[9]\nz[i] f32[16500] = sum(k < 2) x0[i - 16490 + k or 0]\n",
-};
-static const char *const others[] = {
-    "x0 f32[3,5]\nz[i,j] f32[3,5] = max(k < 3) x0[i,j + k - 1 or 0]\n",
-    "x0 f32[3,5]\nz[i,j] f32[3,5] = (x0[i,j] + x0[i,4 - j])\n",
-    "x0 f64[3,5]\nz[i,j] f64[3,5] = x0[i,4 - j]\n",
-    "x0 f32[3,5]\nz[i,j] f32[3,77] = x0[i,j / 5 or lowest]\n",
-    "x0 f32[3,5]\nz[i,j] f32[3,5] = tanh(x0[i,j])\n",
-    "x0 f32[9]\nz[i] f32[16411] = x0[i - 16400 or 0]\n",   // a prime number of entries in a row
-};
+#define CASES "backends/sums.cases"
 
 struct trial {
     struct arena arena;
@@ -137,9 +109,10 @@ static void check_case(struct programs *programs, const char *text, bool is_turn
 
 TEST_ON_MACHINES(kernels_compute_what_definitions_say)
 {
-    for (size_t i = 0; i < COUNT_OF(cases); i++)
+    ARENA(a);
+    for (const char **text = texts_of(&a, CASES, "kernel"); *text; text++)
         for (int way = 0; way < 2; way++)
-            check_case(service, cases[i], way);
+            check_case(service, *text, way);
 }
 
 static void add_case(struct elsewhere *e, struct trial *t)
@@ -161,18 +134,22 @@ TEST(kernels_run_on_aarch64)
 {
     ELSEWHERE(e);
     assert_true(machine.lanes == 4);
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    ARENA(a);
+    for (const char **text = texts_of(&a, CASES, "kernel"); *text; text++) {
         struct trial t FREED_BY(trial_free);
-        trial_init(&t, cases[i]);
+        trial_init(&t, *text);
         add_case(&e, &t);
     }
     elsewhere_run(&e);
 }
 
-TEST_OF_EACH(other_definitions_have_none, row, others)
+TEST(other_definitions_have_none)
 {
-    TEXT(kernel);
-    struct trial t FREED_BY(trial_free);
-    trial_init(&t, *row);
-    assert_false(sums_print(&kernel, &t.d, NULL, &t.arena));
+    ARENA(a);
+    for (const char **text = texts_of(&a, CASES, "none"); *text; text++) {
+        TEXT(kernel);
+        struct trial t FREED_BY(trial_free);
+        trial_init(&t, *text);
+        assert_false(sums_print(&kernel, &t.d, NULL, &t.arena));
+    }
 }

@@ -11,85 +11,11 @@
 #include "tests/backends/check_model.h"
 #include "tests/backends/graphs.h"
 #include "tests/backends/processor.h"
+#include "tests/support/cases.h"
 #include "tests/support/parse_graph.h"
 #include "tests/support/temporary_path.h"
-#include <stdio.h>
 
-#define CONV(n, c, h, w, f, pads, after)                                                                               \
-    "x = f32 " #n " " #c " " #h " " #w "; w = weight f32 " #f " " #c " 3 3; v = weight f32 " #f                        \
-    "; c = conv :pad " pads " x w; " after
-#define GROUPED(n, c, h, w, f, groups, each, window, attributes, after)                                                \
-    "x = f32 " #n " " #c " " #h " " #w "; w = weight f32 " #f " " #each " " window "; c = conv " attributes            \
-    " :group " #groups " x w; " after
-#define BIAS(n, h, w, f) "r = reshape :shape " #f " 1 1 v; b = broadcast :shape " #n " " #f " " #h " " #w " r; "
-
-static const char *const graphs_with_ways[] = {
-    CONV(1, 16, 12, 12, 16, "1 1 1 1", ""),
-    CONV(1, 16, 7, 7, 32, "1 1 1 1", ""),
-    CONV(2, 32, 9, 13, 16, "1 1 1 1", "z = relu c"),
-    CONV(1, 32, 30, 29, 48, "0 0 0 0", ""),
-    CONV(3, 64, 6, 5, 64, "1 1 1 1", BIAS(3, 6, 5, 64) "a = ewadd c b; z = relu a"),
-    CONV(1, 16, 14, 14, 16, "1 1 1 1", BIAS(1, 14, 14, 16) "a = ewadd c b; s = ewadd a x; z = relu s"),
-    CONV(1, 16, 21, 16, 32, "1 1 1 1", "s = sigmoid c; z = ewmul c s"),
-    CONV(1, 16, 8, 8, 32, "1 0 1 2", "z = clip :min -0.5 :max 0.5 c"),
-    CONV(1, 16, 1, 1, 16, "1 1 1 1", ""),
-    // Depthwise, groups of four and eight, few channels, steps, dilations, borders of every kind, and products.
-    GROUPED(2, 32, 13, 15, 32, 32, 1, "3 3", ":pad 1 1 1 1", "z = relu c"),
-    GROUPED(1, 24, 9, 33, 24, 24, 1, "5 5", ":pad 2 2 2 2 :stride 2 2", ""),
-    GROUPED(1, 40, 8, 7, 40, 40, 1, "3 3", ":pad 2 0 1 3 :dilation 2 2", ""),
-    GROUPED(1, 32, 4, 4, 32, 32, 1, "5 5", ":pad 4 4 4 4 :stride 1 2", "s = sigmoid c; z = ewmul c s"),
-    GROUPED(1, 64, 11, 17, 64, 16, 4, "3 3", ":pad 1 1 1 1", "z = relu c"),
-    GROUPED(2, 32, 10, 9, 32, 4, 8, "3 3", ":pad 1 1 1 1 :stride 2 2", ""),
-    GROUPED(1, 64, 9, 9, 64, 2, 32, "3 3", ":pad 1 1 1 1", ""),
-    GROUPED(1, 64, 6, 6, 128, 4, 16, "1 1", "", ""),
-    GROUPED(1, 3, 31, 29, 64, 1, 3, "7 7", ":pad 3 3 3 3 :stride 2 2", "z = relu c"),
-    GROUPED(2, 3, 12, 40, 24, 1, 3, "3 3", ":pad 0 0 1 1 :stride 2 2", ""),
-    GROUPED(2, 32, 7, 9, 80, 1, 32, "1 1", "", "e = erf c; z = ewmul c e"),
-    GROUPED(2, 32, 7, 9, 24, 1, 32, "1 1", "", "z = relu c"),
-    GROUPED(1, 16, 9, 9, 40, 1, 16, "1 1", "", "s = sigmoid c; z = ewmul c s"),
-    GROUPED(1, 48, 14, 14, 32, 1, 48, "1 7", ":pad 0 3 0 3", ""),
-    GROUPED(1, 16, 2, 2, 16, 1, 16, "3 3", ":pad 4 4 4 4 :dilation 3 3", ""),
-    GROUPED(1, 32, 12, 10, 48, 1, 32, "1 3", ":pad 1 1 1 1", "z = relu c"),
-    GROUPED(1, 32, 12, 10, 48, 1, 32, "2 2", ":pad 1 1 1 1", "z = relu c"),
-    "x = f32 1 16 14 14; w = weight f32 96 16 1 1; g = f32 1 96 1 1; y = f32 1 96 14 14; "
-    "b = broadcast :shape 1 96 14 14 g; c = conv x w; m = ewmul c b; z = ewadd m y",
-    "x = f32 3 7 48; w = weight f32 48 80; v = weight f32 80; b = broadcast :shape 3 7 80 v; c = matmul x w; "
-    "a = ewadd c b; t = tanh a",
-    "x = f32 4 40; w = weight f32 40 272; y = f32 4 272; c = matmul x w; z = ewadd c y",
-};
-
-// Windows of one place, and products, of which half the channels are multiplied at once: odd numbers of pixels, rows
-// that are one and that are not, every epilogue that the kernel takes, and one that it does not.
-static const char *const graphs_with_halves[] = {
-    GROUPED(1, 128, 7, 7, 128, 1, 128, "1 1", "",
-            "v = weight f32 128; " BIAS(1, 7, 7, 128) "a = ewadd c b; z = relu a"),
-    GROUPED(2, 128, 5, 9, 256, 1, 128, "1 1", "", "z = relu c"),
-    "x = f32 1 128 6 8; w = weight f32 128 128 1 1; y = f32 1 128 6 8; c = conv x w; a = ewadd c y; z = relu a",
-    "x = f32 1 128 6 9; s t = split 3 :sizes 7 2 x; w = weight f32 128 128 1 1; c = conv s w",
-    "x = f32 3 13 128; w = weight f32 128 160; v = weight f32 160; y = f32 3 13 160; b = broadcast :shape 3 13 160 v; "
-    "c = matmul x w; a = ewadd c b; z = ewadd a y",
-    "x = f32 61 160; w = weight f32 160 128; v = weight f32 128; b = broadcast :shape 61 128 v; c = matmul x w; "
-    "a = ewadd c b; s = sigmoid a; z = ewmul a s",
-};
-
-static const char *const graphs_with_parts[] = {
-    "x = f32 1 16 9 9; u = weight f32 32 16 1 1; v = weight f32 48 16 3 3; a = conv x u; r = relu a; "
-    "b = conv :pad 1 1 1 1 x v; s = relu b; c = concat 1 r s; w = weight f32 16 80 1 1; d = conv c w",
-    "x = f32 2 16 9 9; u = weight f32 32 16 1 1; v = weight f32 16 32 3 3; a = conv x u; "
-    "p = poolmax :kernel 3 3 :stride 1 1 :pad 1 1 1 1 a; b = conv :pad 1 1 1 1 a v; "
-    "q = poolavg :kernel 3 3 :stride 1 1 :pad 1 1 1 1 b; c = concat 1 p q a; z = sigmoid c",
-    "x = f32 1 16 8 8; u = weight f32 16 16 3 3; t = weight f32 16; c1 = conv :pad 1 1 1 1 x u; "
-    "r = reshape :shape 16 1 1 t; b = broadcast :shape 1 16 8 8 r; a1 = ewadd c1 b; s1 = ewadd a1 x; z1 = relu s1; "
-    "y1 = concat 1 x z1; w = weight f32 16 32 3 3; c2 = conv :pad 1 1 1 1 y1 w; s2 = ewadd c2 z1; z2 = relu s2; "
-    "y2 = concat 1 y1 z2; m = reducemean :axes 2 3 :keepdims 0 y2; output m z2",
-    "x = f32 1 8 8 8; u = weight f32 24 8 3 3; v = weight f32 8 8 1 1; a = conv :pad 1 1 1 1 x u; b = conv x v; "
-    "s = silu b; c = concat 1 a s; z = relu c",
-    "x = f32 2 32 6 6; u = weight f32 32 32 3 3; a = conv :pad 1 1 1 1 x u; b = conv :pad 1 1 1 1 a u; "
-    "c = concat 2 a b; d = conv :pad 1 1 1 1 c u; e = concat 0 d c",
-    "x = f32 1 32 6 6; u = weight f32 32 8 3 3; a = conv :pad 1 1 1 1 :group 4 x u; g = relu a; v = weight f32 32 32 1 "
-    "1; b = conv x v; c = concat 1 g b; w = weight f32 16 64 3 3; d = conv :pad 1 1 1 1 c w; e = conv :pad 1 1 1 1 c "
-    "w; f = concat 1 d e; k = concat 1 c f; m = weight f32 16 96 3 3; l = conv :pad 1 1 1 1 k m",
-};
+#define CASES "backends/ways.cases"
 
 static struct backend *open_device(int threads, double budget)
 {
@@ -193,15 +119,17 @@ static bool library_has_winograd(void)
 TEST(all_ways_agree_with_the_reference)
 {
     size_t n = 0;
+    ARENA(a);
+    const char **graphs = texts_of(&a, CASES, "ways"), **halves = texts_of(&a, CASES, "halves");
     for (int threads = 1; threads <= 2; threads++) {
         DEVICE(b, open_device(threads, 1e-5));
-        for (size_t i = 0; i < COUNT_OF(graphs_with_ways); i++)
+        for (size_t i = 0; graphs[i]; i++)
             for (enum layout layout = 0; layout < LAYOUT_COUNT; layout++)
                 if (!is_left_out(i + layout + (size_t)threads, 7))
-                    n += check_all_ways(b, graphs_with_ways[i], layout, add_choices, i + 1);
-        for (size_t i = 0; i < COUNT_OF(graphs_with_halves); i++)
+                    n += check_all_ways(b, graphs[i], layout, add_choices, i + 1);
+        for (size_t i = 0; halves[i]; i++)
             for (enum layout layout = 0; layout < LAYOUT_COUNT; layout++)
-                n += check_all_ways(b, graphs_with_halves[i], layout, add_choices, i + 1);
+                n += check_all_ways(b, halves[i], layout, add_choices, i + 1);
         for (size_t i = 0; i < COUNT_OF(conformance_graphs); i++)
             if (!is_left_out(i + (size_t)threads, 7))
                 n += check_all_ways(b, conformance_graphs[i], LAYOUT_BLOCKS_OF_16, add_choices, i + 1);
@@ -236,12 +164,12 @@ TEST(small_images_may_be_one_block)
 TEST(schedules_of_spaces_agree_with_the_reference)
 {
     size_t n = 0;
+    ARENA(a);
     DEVICE(b, open_device(1, 1e-5));
-    for (size_t i = 0; i < COUNT_OF(graphs_with_ways); i++)
-        n += is_left_out(i, 7)
-                 ? 0
-                 : check_all_ways(b, graphs_with_ways[i], i % 2 ? LAYOUT_CHANNELS_LAST : LAYOUT_BLOCKS_OF_16,
-                                  add_schedules, i + 1);
+    const char **graphs = texts_of(&a, CASES, "ways");
+    for (size_t i = 0; graphs[i]; i++)
+        if (!is_left_out(i, 7))
+            n += check_all_ways(b, graphs[i], i % 2 ? LAYOUT_CHANNELS_LAST : LAYOUT_BLOCKS_OF_16, add_schedules, i + 1);
     assert_true(n > 10);
 }
 
@@ -363,28 +291,25 @@ static size_t count_concatenating(struct backend *b, const struct graph *g, cons
     return n;
 }
 
-TEST(parts_are_written_in_place)
+TEST_OF_CASES(parts_are_written_in_place, c, CASES)
 {
-    static const size_t copies_left[COUNT_OF(graphs_with_parts)] = {0, 0, 2, 1, 1, 2};
-    for (int threads = 1; threads <= 2; threads++) {
+    for (int threads = 1; threads <= 2 && sexp_is_call(c, "parts"); threads++) {
         if (is_left_out((size_t)threads, 2))
             continue;
+        ARENA(arena);
         DEVICE(b, open_device(threads, 1e-5));
-        for (size_t i = 0; i < COUNT_OF(graphs_with_parts); i++) {
-            ARENA(arena);
-            GRAPH(g, &arena, graphs_with_parts[i]);
-            check_model(b, &g, i + 1, 1);
-            for (enum layout layout = 0; layout < LAYOUT_COUNT; layout++) {
-                check_model_with(b, &g, same_layouts(&g, &arena, layout), i + 1, 1);
-                if (!is_left_out(i + layout, 3))
-                    check_all_ways(b, graphs_with_parts[i], layout, add_choices, i + 1);
-            }
-            for (uint64_t seed = 1; seed <= some_of(20); seed++)
-                check_model_with(b, &g, random_layouts(&g, &arena, seed), seed, 1);
-            const uint8_t *blocks = same_layouts(&g, &arena, LAYOUT_BLOCKS_OF_16);
-            if (onednn_block_of_channels() == 16)
-                assert_int_equal(count_concatenating(b, &g, blocks, &arena), copies_left[i]);
+        GRAPH(g, &arena, c->items[1].text);
+        check_model(b, &g, c->line, 1);
+        for (enum layout layout = 0; layout < LAYOUT_COUNT; layout++) {
+            check_model_with(b, &g, same_layouts(&g, &arena, layout), c->line, 1);
+            if (!is_left_out(c->line + layout, 3))
+                check_all_ways(b, c->items[1].text, layout, add_choices, c->line);
         }
+        for (uint64_t seed = 1; seed <= some_of(20); seed++)
+            check_model_with(b, &g, random_layouts(&g, &arena, seed), seed, 1);
+        const uint8_t *blocks = same_layouts(&g, &arena, LAYOUT_BLOCKS_OF_16);
+        if (onednn_block_of_channels() == 16)
+            assert_int_equal(count_concatenating(b, &g, blocks, &arena), c->items[2].integer);
     }
 }
 
@@ -560,18 +485,6 @@ TEST(estimates_are_sums_of_what_is_chosen)
 
 // --- generated loops -------------------------------------------------------------------------------------------------
 
-#define ROWS(shape, code) "x y = f32 " shape "; " code
-static const char *const graphs_of_rows[] = {
-    ROWS("3 5 77", "z = softmax 2 x"),
-    ROWS("40 128", "z = softmax 1 x"),
-    ROWS("7 1", "z = softmax 1 x"),
-    ROWS("6 130", "a = ewadd x y; s = sigmoid a; z = ewmul a s"),
-    ROWS("6 130", "a = gelu x; t = tanh y; z = sub a t; output z t"),
-    ROWS("6 33", "s = reducesum :axes 1 :keepdims 1 x; r = broadcast :shape 6 33 s; e = exp y; z = div e r"),
-    ROWS("2 9 31", "s = reducemax :axes 2 :keepdims 0 x; z = reducemean :axes 2 :keepdims 0 y; output s z"),
-    ROWS("33 17", "t = transpose :perm 1 0 x; z = exp t"),
-};
-
 static bool is_printed(const struct step *step)
 {
     TEXT(text);
@@ -593,10 +506,11 @@ static size_t check_rows(struct backend *b, const char *text)
 TEST(generated_rows_agree_with_the_reference)
 {
     size_t n = 0;
+    ARENA(a);
     for (int threads = 1; threads <= 2; threads++) {
         DEVICE(b, open_device(threads, 1e-5));
-        for (size_t i = 0; i < COUNT_OF(graphs_of_rows); i++)
-            n += check_rows(b, graphs_of_rows[i]);
+        for (const char **graph = texts_of(&a, CASES, "rows"); *graph; graph++)
+            n += check_rows(b, *graph);
         for (size_t i = 0; i < some_of(COUNT_OF(conformance_graphs)); i++)
             n += check_rows(b, conformance_graphs[i]);
     }
