@@ -93,6 +93,7 @@ static void tune_kernels(struct optimizing *o, const struct graph *g, enum layou
                                            .seed = (uint64_t)o->options->seed,
                                            .learns = true,
                                            .reuses = true,
+                                           .reuses_former = true,
                                            .context = &progress,
                                            .progress = show_kernels};
     progress_start(&progress, o->options->progress, "tuning kernels", 100);

@@ -115,21 +115,24 @@ static void tell(struct step_tuner *t, int64_t point, double seconds)
     cost_model_add(t->tuning.model, t->number, listed, seconds);
 }
 
-static void recall_trials(struct step_tuner *t)
+static bool recall(const struct step_tuner *t, int64_t point, struct step_cost *ret_cost)
 {
     const struct step_tuning *s = &t->tuning;
+    char choice[CHOICE_SIZE];
+    print_point(t, point, choice);
+    return s->former_key ? backend_recall_former_trial(s->backend, s->former_key, choice, ret_cost)
+                         : backend_recall_trial(s->backend, s->plan, s->step, choice, ret_cost);
+}
+
+static void recall_trials(struct step_tuner *t)
+{
     struct grid g = grid_of(&t->space);
-    for (int64_t point = 0, n = grid_count(&g); point < n; point++) {
-        char choice[CHOICE_SIZE];
-        struct step_cost cost;
-        if (!suits(t, point))
-            continue;
-        print_point(t, point, choice);
-        if (backend_recall_trial(s->backend, s->plan, s->step, choice, &cost)) {
+    struct step_cost cost;
+    for (int64_t point = 0, n = grid_count(&g); point < n; point++)
+        if (suits(t, point) && recall(t, point, &cost)) {
             tell(t, point, cost.seconds);
             t->state.n_recalled++;
         }
-    }
 }
 
 static size_t count_suitable(struct step_tuner *t)
@@ -259,18 +262,12 @@ void step_tuner_reuse(struct step_tuner *t, struct step_tuner *from)
 static size_t keep_untried(struct step_tuner *t, int64_t *points, size_t n)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < n; i++) {
-        char choice[CHOICE_SIZE];
-        struct step_cost cost;
-        const struct step_tuning *s = &t->tuning;
-        if (grid_search_take(t->search, points[i])) {
+    struct step_cost cost;
+    for (size_t i = 0; i < n; i++)
+        if (grid_search_take(t->search, points[i]))
             points[kept++] = points[i];
-            continue;
-        }
-        print_point(t, points[i], choice);
-        if (backend_recall_trial(s->backend, s->plan, s->step, choice, &cost))
+        else if (recall(t, points[i], &cost))
             reuse_search_tell(t->reuse, points[i], cost.seconds);
-    }
     return kept;
 }
 
@@ -338,14 +335,13 @@ static size_t list_contest(const struct step_tuner *t, timing_list *ret_timings)
 {
     int64_t points[FINALISTS];
     size_t n = grid_search_best(t->search, FINALISTS, points), count;
-    const struct step_tuning *s = &t->tuning;
     add_timing(ret_timings, t->state.choice, PRECISION_EXACT);
     for (size_t i = 0; i < n; i++) {
         struct step_cost cost;
         char choice[CHOICE_SIZE];
         print_point(t, points[i], choice);
-        if (backend_recall_trial(s->backend, s->plan, s->step, choice, &cost) &&
-            cost.seconds <= NEAR_THE_BEST * t->best && strcmp(choice, t->state.choice) != 0)
+        if (recall(t, points[i], &cost) && cost.seconds <= NEAR_THE_BEST * t->best &&
+            strcmp(choice, t->state.choice) != 0)
             add_timing(ret_timings, choice, PRECISION_EXACT);
     }
     count = ret_timings->count;
@@ -426,7 +422,10 @@ bool step_tuner_advance(struct step_tuner *t, size_t n_trials, struct error *err
     bool is_bridge = t->tuning.is_bridge;
     if (!t->is_timed && !is_bridge && !time_choice_so_far(t, error))
         return false;
-    size_t most = n_trials < MOST_BATCH ? n_trials : MOST_BATCH, n = propose_reuse(t, most, points);
+    size_t most = n_trials < MOST_BATCH ? n_trials : MOST_BATCH;
+    size_t n = grid_search_propose_starts(t->search, most, points);
+    if (!n)
+        n = propose_reuse(t, most, points);
     if (!n)
         n = grid_search_propose(t->search, most, points);
     t->state.is_over = n == 0;

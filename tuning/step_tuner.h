@@ -14,7 +14,8 @@ struct step_tuning {
     const struct schedule_space *space;   // is copied
     uint64_t seed;
     struct cost_model *model;   // of all steps with this sketch; NULL: none is learned
-    bool is_bridge;             // no model has the step: its trials are all that is wanted
+    bool is_bridge;             // the plan's model has no such step: its trials are all that is wanted
+    const char *former_key;     // of a step with its loops, whose trials are known; NULL: there is none
     const char *command;        // that times schedules (timings.h); NULL: they are timed here
 };
 // The known facts of a step.

@@ -11,6 +11,7 @@
 #include "core/text/error.h"
 #include "core/text/text.h"
 #include "tuning/bridges.h"
+#include "tuning/former_steps.h"
 #include "tuning/limits.def"
 #include "tuning/saving.h"
 #include "tuning/timings.h"
@@ -23,6 +24,7 @@
 #define MOST_FRUITLESS 8         // batches, after which a step is left
 #define TRIALS_FROM_NOTHING 24   // after which others may reuse a step's best
 #define MOST_BRIDGES 32
+#define MOST_FORMER_STEPS 32
 #define SECONDS_FOR_BRIDGES 20   // of the whole, below which there are none
 
 struct item {   // a space of a step
@@ -32,7 +34,8 @@ struct item {   // a space of a step
     uint64_t step_key;
     int parent;   // whose best schedule it reuses, TUNED_FROM_NOTHING, or NOT_TUNED
     bool is_first_done;
-    struct bridge *bridge;   // that the step is of; NULL: the plan
+    struct bridge *bridge;    // that the step is of; NULL: the plan
+    const char *former_key;   // of the step of another model that the bridge stands for; NULL: there is none
 };
 struct model_of_family {
     char family[16];
@@ -46,6 +49,7 @@ struct plan_tuning {
     struct saving saving;
     VEC(struct item) items;
     VEC(struct model_of_family) models;
+    struct arena arena;   // keys of former steps
 };
 
 static double now(const struct plan_tuning *t)
@@ -91,7 +95,10 @@ static bool add_item(struct plan_tuning *t, struct item item, const struct plan 
         .model = t->options.learns ? model_of(t, space->family) : NULL,
         .command = t->options.command,
         .is_bridge = item.bridge,
+        .former_key = item.former_key,
     });
+    if (item.tuner && !item.bridge)
+        former_step_note(t->backend, plan, item.step, space);
     if (item.tuner)
         vec_push(&t->items, item);
     return item.tuner;
@@ -136,14 +143,17 @@ static struct reuse_node *list_nodes(const struct plan_tuning *t)
         struct step_tuner *tuner = t->items.items[i].tuner;
         nodes[i] = step_tuner_node(tuner);
         nodes[i].from_nothing = is_tuned(tuner) ? 0 : (double)(trials_from_nothing(tuner) - trials_done(tuner));
+        nodes[i].is_bridge = nodes[i].is_bridge && !is_tuned(tuner);
     }
     return nodes;
 }
 
-static void add_bridge(struct plan_tuning *t, const struct reuse_bridge *wanted)
+static void add_bridge(struct plan_tuning *t, const char *family, const struct reuse_loops *loops,
+                       const char *former_key)
 {
-    struct bridge *bridge = bridge_new(t->backend, wanted->family, &wanted->loops);
-    if (bridge && !add_item(t, (struct item){.bridge = bridge, .step = bridge->step}, &bridge->plan, &bridge->space))
+    struct bridge *bridge = bridge_new(t->backend, family, loops);
+    struct item item = {.bridge = bridge, .step = bridge ? bridge->step : NULL, .former_key = former_key};
+    if (bridge && !add_item(t, item, &bridge->plan, &bridge->space))
         bridge_free(bridge);
 }
 
@@ -154,12 +164,37 @@ static bool add_bridges(struct plan_tuning *t, const struct reuse_node *nodes, c
     bool has_time = t->options.seconds >= SECONDS_FOR_BRIDGES && !t->options.command;   // which knows no bridges
     size_t n = t->items.count, n_bridges = reuse_plan_list_bridges(nodes, n, parents, MOST_BRIDGES, bridges);
     for (size_t i = 0; has_time && i < n_bridges; i++)
-        add_bridge(t, &bridges[i]);
+        add_bridge(t, bridges[i].family, &bridges[i].loops, NULL);
     return t->items.count > n;
+}
+
+// Does the plan lack the step, and may one of its steps reuse it?
+static bool is_wanted(const struct plan_tuning *t, const struct former_step *step, const struct reuse_node *nodes,
+                      size_t n)
+{
+    bool has_it = ANY(size_t, i, n, t->items.items[i].step_key == hash_string(step->key));
+    return !has_it && ANY(size_t, i, n,
+                          nodes[i].from_nothing > 0 && strcmp(nodes[i].family, step->family) == 0 &&
+                              reuse_is_possible(&nodes[i].loops, &step->loops));
+}
+
+// Steps of other models are planned as bridges are, but tuned already.
+static void add_former_steps(struct plan_tuning *t)
+{
+    LOCAL_LIST(former_step_list, steps);
+    size_t n = t->items.count;
+    struct reuse_node *nodes = list_nodes(t);
+    former_steps_list(t->backend, &t->arena, &steps);
+    for (size_t i = 0; i < steps.count && t->items.count < n + MOST_FORMER_STEPS; i++)
+        if (is_wanted(t, &steps.items[i], nodes, n))
+            add_bridge(t, steps.items[i].family, &steps.items[i].loops, steps.items[i].key);
+    mem_free_array(nodes, n + 1);
 }
 
 static void plan_reuse(struct plan_tuning *t)
 {
+    if (t->options.reuses_former && t->options.parts <= 1)   // a part knows nothing of others
+        add_former_steps(t);
     for (bool is_over = false, has_bridges = false; !is_over; has_bridges = true) {
         size_t n = t->items.count;
         struct reuse_node *nodes = list_nodes(t);
@@ -337,6 +372,7 @@ void plan_tuning_free(struct plan_tuning *t)
         cost_model_free(t->models.items[i].model);
     vec_free(&t->items);
     vec_free(&t->models);
+    arena_free(&t->arena);
     mem_free(t, sizeof *t);
 }
 

@@ -24,6 +24,7 @@ struct tuning_options {
     uint64_t seed;
     bool learns;                      // a model of costs
     bool reuses;                      // schedules of other steps (reuse/reuse_plan.h)
+    bool reuses_former;               // and of steps that other models have (former_steps.h)
     const char *command;              // that times schedules (timings.h); NULL: they are timed here
     int part, parts;                  // only every such step, by its text, where several share the work; parts 0: all
     double (*clock)(void *context);   // on which `seconds` are counted; NULL: the clock

@@ -7,22 +7,24 @@
 #include "core/text/error.h"
 #include <stdio.h>
 
-static struct step_key key_of_trial(const struct backend *b, const struct plan *plan, const struct step *step,
-                                    const char *choice)
+#define BEFORE_CHOICE " by "
+
+bool backend_recall_former_trial(const struct backend *b, const char *key, const char *choice,
+                                 struct step_cost *ret_cost)
 {
-    struct step_key key = step_key_of(b, plan, step, PRECISION_EXACT);
-    text_printf(&key.text, " by %s", choice);
-    return key;
+    TEXT(text);
+    text_printf(&text, "%s" BEFORE_CHOICE "%s", key, choice);
+    return cost_database_find(b->costs, text.chars, ret_cost) && !(ret_cost->is_old && ret_cost->is_doubtful);
 }
 
 bool backend_recall_trial(struct backend *b, const struct plan *plan, const struct step *step, const char *choice,
                           struct step_cost *ret_cost)
 {
-    struct step_key key FREED_BY(step_key_free) = key_of_trial(b, plan, step, choice);
-    bool is_known = cost_database_find(b->costs, key.text.chars, ret_cost);
+    struct step_key key FREED_BY(step_key_free) = step_key_of(b, plan, step, PRECISION_EXACT);
+    bool is_known = backend_recall_former_trial(b, key.text.chars, choice, ret_cost);
     if (is_known)
         ret_cost->seconds *= key.n_parts;
-    return is_known && !(ret_cost->is_old && ret_cost->is_doubtful);
+    return is_known;
 }
 
 bool backend_time_choice(struct backend *b, const struct plan *plan, const struct step *step, const char *choice,
@@ -53,8 +55,10 @@ void backend_keep_trial(struct backend *b, const struct plan *plan, const struct
                         const struct step_cost *cost)
 {
     struct step_cost kept = *cost;
+    struct step_key key = step_key_of(b, plan, step, PRECISION_EXACT);
     kept.choice[0] = '\0';   // the key says it
-    keep(b, key_of_trial(b, plan, step, choice), kept);
+    text_printf(&key.text, BEFORE_CHOICE "%s", choice);
+    keep(b, key, kept);
 }
 
 void backend_adopt_choice(struct backend *b, const struct plan *plan, const struct step *step, enum precision precision,

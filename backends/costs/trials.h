@@ -11,6 +11,9 @@ bool backend_recall_trial(struct backend *b, const struct plan *plan, const stru
 // precision is not exact. False: it cannot be had.
 bool backend_time_choice(struct backend *b, const struct plan *plan, const struct step *step, const char *choice,
                          enum precision precision, double best, struct step_cost *ret_cost);
+// The same of a step of another model, in seconds of one of its parts.
+bool backend_recall_former_trial(const struct backend *b, const char *key, const char *choice,
+                                 struct step_cost *ret_cost);
 void backend_keep_trial(struct backend *b, const struct plan *plan, const struct step *step, const char *choice,
                         const struct step_cost *cost);
 // The step runs by the choice of that cost from now on. What was derived of costs is to be forgotten (step_cost.h).

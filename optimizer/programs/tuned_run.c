@@ -40,6 +40,7 @@ static bool tune(const struct tuned_run *run, const struct plan *plan, struct er
                                            .parts = run->parts,
                                            .learns = true,
                                            .reuses = true,
+                                           .reuses_former = true,
                                            .context = &teller,
                                            .progress = tell_progress};
     tune_plan(run->backend, plan, &options, &report);

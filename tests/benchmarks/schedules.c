@@ -45,6 +45,7 @@ struct recorded {
     double *seconds;   // of every point of the grid; 0: it does not suit, or was not tried
     struct schedule_features *features;
     VEC(struct reuse_schedule) schedules;
+    VEC(int64_t) starts;   // what planning would try without any search
     double least, n_times;
     bool is_bridge;
     bool is_known;   // of the network that was tuned before
@@ -129,11 +130,22 @@ static void note_point(struct record *record, struct recorded *r, const struct p
         record->n_lacking++;
 }
 
+static void list_starts(struct record *record, struct recorded *r, const struct plan *plan, const struct step *step)
+{
+    LOCAL_LIST(choice_list, listed);
+    int64_t places[GRID_AXES];
+    record->backend->methods->list_choices(record->backend, plan, step, &listed);
+    for (size_t i = 0; i < listed.count; i++)
+        if (schedule_space_parse(&r->space, listed.items[i].text, places))
+            vec_push(&r->starts, grid_point(&r->grid, places));
+}
+
 static void record_step(struct record *record, struct recorded *r, const struct plan *plan, const struct step *step,
                         const struct schedule_space *space)
 {
     begin_record(r, space);
     work_on_all(record, r, plan, step);
+    list_starts(record, r, plan, step);
     for (int64_t point = 0; point < grid_count(&r->grid); point++)
         note_point(record, r, plan, step, point);
 }
@@ -209,6 +221,7 @@ static void free_recorded(struct recorded *r)
     mem_free(r->seconds, (size_t)grid_count(&r->grid) * sizeof *r->seconds);
     mem_free(r->features, (size_t)grid_count(&r->grid) * sizeof *r->features);
     vec_free(&r->schedules);
+    vec_free(&r->starts);
 }
 
 // Only described as yet.
@@ -351,11 +364,11 @@ static size_t keep_untried(const struct recorded *r, struct grid_search *search,
     return kept;
 }
 
-// Those of reuse first; once they are over, whoever goes on has others.
+// What planning would try, then those of reuse; once they are over, whoever goes on has others.
 static size_t propose(const struct recorded *r, struct grid_search *search, struct reuse_search *reuse, bool goes_on,
                       size_t most, int64_t *ret_points)
 {
-    size_t n = 1, kept = 0;
+    size_t n = 1, kept = grid_search_propose_starts(search, most, ret_points);
     while (reuse && n && !kept) {
         n = reuse_search_propose(reuse, most, ret_points);
         kept = keep_untried(r, search, reuse, ret_points, n);
@@ -386,6 +399,8 @@ static struct found search(const struct recorded *r, struct cost_model *model, s
     struct grid_search *search = grid_search_new(&(struct grid_search_problem){
         r->grid, r->schedules.count <= most ? SEARCH_EXHAUSTIVE : SEARCH_EVOLUTIONARY, seed, &s, suits, predict});
     int64_t points[BATCH_OF_SEARCH];
+    for (size_t i = 0; i < r->starts.count; i++)
+        grid_search_start_from(search, r->starts.items[i]);
     while (f.n_trials < most) {
         size_t left = most - f.n_trials;
         size_t n = propose(r, search, reuse, goes_on, left < BATCH_OF_SEARCH ? left : BATCH_OF_SEARCH, points);
@@ -506,7 +521,7 @@ static void compare_reuse(const struct record *record, bool has_bridges, size_t 
     snprintf(text, sizeof text, "%zu from nothing of %zu, the others reuse%s", most, n_roots,
              has_bridges ? ", with bridges" : "");
     if (goes_on_to)
-        snprintf(text, sizeof text, "others reuse, and go on to %zu", goes_on_to);
+        snprintf(text, sizeof text, "%zu of each at most, others reuse and go on", goes_on_to);
     print_row(text, &row);
 }
 
@@ -522,7 +537,7 @@ static void compare(const char *name, const struct record *record)
         for (int has_bridges = 0; has_bridges <= (record->n_bridges > 0); has_bridges++)
             compare_reuse(record, has_bridges, 0, most);
         if (record->work == AFTER)
-            compare_reuse(record, false, most / 3, most);
+            compare_reuse(record, false, most / 3, most / 3);
     }
 }
 

@@ -27,6 +27,12 @@ for line in sys.stdin:
 '''
 
 
+def measure(model, costs):
+    """What planning asks for, so that those who plan by it plan the same."""
+    subprocess.run([RUN, model, "--threads", "1", "--layout", "best", "--repeats", "1", "--costs", costs], check=True,
+                   capture_output=True)
+
+
 def tune(model, costs, command, seconds=600):
     done = subprocess.run([RUN, model, "--threads", "1", "--layout", "best", "--repeats", "1", "--warmup", "0", "--costs", costs,
                            "--measure-seconds", "0.1", "--tune", str(seconds / 60), "--tune-with", command], capture_output=True, text=True, check=False)
@@ -50,8 +56,7 @@ def main():
         model, first = convolutions(folder / "model.onnx"), folder / "first.costs"
         worker = folder / "worker.py"
         worker.write_text(WORKER)
-        subprocess.run([RUN, model, "--threads", "1", "--layout", "best", "--repeats", "1", "--costs", first], check=True,
-                       capture_output=True)
+        measure(model, first)
         commands = {"one": f"{sys.executable} {worker} {folder}/one"}
         if gnu := parallel():
             commands["three"] = f"{gnu} --will-cite -j 3 --pipe -N 1 {sys.executable} {worker} {folder}/three"
@@ -65,6 +70,17 @@ def main():
             expect(done.returncode == 0 and outcomes[count][1], f"{count}: {done.returncode} {done.stderr} {done.stdout}")
         if gnu:
             expect(outcomes["one"] == outcomes["three"], f"one and three differ: {outcomes}"[:2000])
+        larger = convolutions(folder / "larger.onnx", 64)
+        for others, has_some in (first, False), (folder / "one.costs", True):
+            of_second = []
+            measure(larger, others)
+            for _ in range(2):
+                costs = shutil.copy(others, folder / "larger.costs")
+                done, *outcome = tune(larger, costs, commands["one"])
+                of_second.append(outcome)
+            known = re.search(r", and (\d+) known before", done.stdout)
+            expect(known and (int(known[1]) > 0) == has_some, f"another model's trials are known: {done.stdout}")
+            expect(of_second[0] == of_second[1], f"the same database, and two outcomes: {of_second}"[:2000])
         costs = folder / "itself.costs"
         for seconds in 3, 15, 75:   # on a slow machine it has hardly begun
             shutil.copy(first, costs)

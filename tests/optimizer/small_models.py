@@ -23,10 +23,10 @@ def products(path, more_nodes="", more_outputs="", batch=1, more_inputs="", **mo
                        **more_weights)
 
 
-def convolutions(path):
-    """That run by generated kernels in whatever layout."""
-    return small_model(path, "(float[1,16,20,20] x) => (float[1,32,20,20] z) { a = Conv <pads = [1,1,1,1]> (x, u) b = Relu(a) "
-                       "c = Conv <pads = [1,1,1,1]> (b, v) d = Add(c, a) z = Sigmoid(d) }", u=(32, 16, 3, 3), v=(32, 32, 3, 3))
+def convolutions(path, n=32):
+    """That run by generated kernels in whatever layout, with so many channels."""
+    return small_model(path, f"(float[1,16,20,20] x) => (float[1,{n},20,20] z) {{ a = Conv <pads = [1,1,1,1]> (x, u) b = Relu(a) "
+                       "c = Conv <pads = [1,1,1,1]> (b, v) d = Add(c, a) z = Sigmoid(d) }", u=(n, 16, 3, 3), v=(n, n, 3, 3))
 
 
 def many_products(path, count):

@@ -80,9 +80,15 @@ TEST(every_suitable_point_is_proposed_once)
             is_seen[1] = 1;
             n_seen++;
             grid_search_start_from(s, 5);
+            grid_search_start_from(s, 1);
+            assert_true(grid_search_propose_starts(s, 9, points) == 1 && points[0] == 5 && ++is_seen[5]);
+            assert_int_equal(grid_search_propose_starts(s, 9, points), 0);   // the other one was taken
+            grid_search_tell(s, 5, value_at(&l, 5));
+            n_seen++;
+            grid_search_start_from(s, 6);
             for (size_t n; (n = grid_search_propose(s, 9, points));)
                 for (size_t k = 0; k < n; k++) {
-                    assert_true(suits(NULL, points[k]) && !is_seen[points[k]] && (n_seen > 2 || points[0] == 5));
+                    assert_true(suits(NULL, points[k]) && !is_seen[points[k]] && (n_seen > 3 || points[0] == 6));
                     is_seen[points[k]] = 1;
                     grid_search_tell(s, points[k], n_seen++ % 11 ? value_at(&l, points[k]) : INFINITY);
                 }

@@ -263,17 +263,22 @@ bool grid_search_take(struct grid_search *s, int64_t point)
     return is_taken;
 }
 
-size_t grid_search_propose(struct grid_search *s, size_t most, int64_t *ret_points)
+size_t grid_search_propose_starts(struct grid_search *s, size_t most, int64_t *ret_points)
 {
     size_t n = 0;
-    while (n < most) {
-        int64_t point = next_start(s);
-        if (point < 0)
-            point = draw_predicted(s);
-        if (point < 0)
-            break;
+    for (int64_t point; n < most && (point = next_start(s)) >= 0; n++) {
         s->states[point] = PROPOSED;
-        ret_points[n++] = point;
+        ret_points[n] = point;
+    }
+    return n;
+}
+
+size_t grid_search_propose(struct grid_search *s, size_t most, int64_t *ret_points)
+{
+    size_t n = grid_search_propose_starts(s, most, ret_points);
+    for (int64_t point; n < most && (point = draw_predicted(s)) >= 0; n++) {
+        s->states[point] = PROPOSED;
+        ret_points[n] = point;
     }
     return n;
 }

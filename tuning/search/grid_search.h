@@ -44,6 +44,8 @@ struct grid_search *grid_search_new(const struct grid_search_problem *problem);
 void grid_search_free(struct grid_search *s);
 // Is proposed before all others, if it suits and was not told.
 void grid_search_start_from(struct grid_search *s, int64_t point);
+// Starting points alone.
+size_t grid_search_propose_starts(struct grid_search *s, size_t most, int64_t *ret_points);
 // At most so many; fewer, in the end none, where hardly any are left.
 size_t grid_search_propose(struct grid_search *s, size_t most, int64_t *ret_points);
 // Somebody else proposes it: it is not proposed any more. False: it was before, or does not suit.
