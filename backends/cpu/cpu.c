@@ -128,28 +128,30 @@ static bool packs_weights(const struct plan *plan, const struct step *step)
 
 #define PADDING_IN_PACKED 32   // one byte for so many, and scratch memory: about
 
-// About: kernels are asked one by one.
+// About: kernels are asked one by one. Steps that read one weight share it, mostly.
 static size_t bytes_to_pack(const struct plan *plan)
 {
     size_t bytes = 0;
+    LOCAL_ZEROS(bool, is_counted, plan->memory.count + 1);
     for (size_t i = 0; i < plan->steps.count; i++) {
         const struct step *step = &plan->steps.items[i];
         if (step->is_constant || !packs_weights(plan, step) || step->n_operands <= CPU_PACKED_OPERAND)
             continue;
         const struct view *weights = &step->operands[CPU_PACKED_OPERAND];
-        if (plan_keeps(plan, weights->memory))
+        if (plan_keeps(plan, weights->memory) && !is_counted[weights->memory])
             bytes = mem_sum(bytes, mem_product((size_t)view_elements(weights), dtype_size(weights->dtype)));
+        is_counted[weights->memory] = true;
     }
     return mem_sum(bytes, bytes / PADDING_IN_PACKED);
 }
 
-// All memory that a run touches, in one piece: blocks of their own would each leave a rest, and fewer huge pages.
-static void find_memory(struct cpu_model *m, bool packs_weights)
+// All memory that a run touches, in one piece: blocks of their own would each leave a rest, and fewer huge pages. What
+// depends on steps that are done once stands in front of it, so that a compiled model lies as the one it was made of.
+static void find_memory(struct cpu_model *m, size_t to_pack)
 {
-    size_t to_pack = packs_weights ? bytes_to_pack(&m->base.plan) : 0;
+    m->memory = arena_array(&m->base.arena, char *, m->base.plan.memory.count + 1);
     arena_reserve(&m->base.arena, mem_sum(to_pack, mem_sum(m->base.plan.arena_bytes, 64)));
     char *arena = arena_alloc(&m->base.arena, m->base.plan.arena_bytes + 64, 64);
-    m->memory = arena_array(&m->base.arena, char *, m->base.plan.memory.count + 1);
     for (memory_id i = 0; i < m->base.plan.memory.count; i++) {
         const struct plan_memory *at = &m->base.plan.memory.items[i];
         if (at->place == MEMORY_ARENA)
@@ -211,10 +213,10 @@ static const size_t *place_steps(struct cpu_model *m)
     return places;
 }
 
-static bool prepare_steps(struct cpu_model *m, struct cpu_backend *b, const uint32_t *order, struct error *error)
+static bool prepare_steps(struct cpu_model *m, struct cpu_backend *b, const uint32_t *order, const size_t *places,
+                          struct error *error)
 {
     size_t scratch_bytes = 0;
-    const size_t *places = place_steps(m);
     bool is_done = true;
     for (size_t i = 0; is_done && i < m->base.plan.steps.count; i++) {
         struct kernel_scope scope = kernel_scope_begin(cpu_library_threads(b));
@@ -243,9 +245,14 @@ static bool prepare(struct model *model, const struct given_weights *weights, st
     if (!plan_has_room(&m->base.plan, error))
         return false;
     const uint32_t *order = preparation_order(&m->base.plan, &m->base.arena);
-    find_memory(m, !(weights->source && weights->source->find_packed));
-    kept_memory_init(&m->kept, &m->base.plan, order, weights, m->memory, &m->base.arena);
-    return prepare_steps(m, b, order, error);
+    const size_t *places = place_steps(m);
+    size_t to_pack = bytes_to_pack(&m->base.plan);
+    bool stays = weights->source && weights->source->find_packed && to_pack > mem_available() / 2;
+    kept_memory_init(&m->kept, &m->base.plan, order, weights, &m->base.arena);
+    m->kept.stays = stays;
+    find_memory(m, stays ? 0 : to_pack);
+    m->kept.at = m->memory;
+    return prepare_steps(m, b, order, places, error);
 }
 
 static void bind_values(struct cpu_model *m, const struct tensor_value *inputs, const struct tensor_value *outputs)

@@ -5,6 +5,7 @@
 
 #include "backends/planning/plan_memory.h"
 #include "core/text/error.h"
+#include <string.h>
 
 struct kept_block {
     size_t last_step;        // that touches it
@@ -122,9 +123,9 @@ void kept_memory_leave(struct kept_memory *k, size_t step, int packed)
 }
 
 void kept_memory_init(struct kept_memory *k, const struct plan *plan, const uint32_t *order,
-                      const struct given_weights *weights, char **at, struct arena *arena)
+                      const struct given_weights *weights, struct arena *arena)
 {
-    *k = (struct kept_memory){.plan = plan, .given = *weights, .at = at};
+    *k = (struct kept_memory){.plan = plan, .given = *weights};
     k->blocks = arena_array(arena, struct kept_block, plan->memory.count + 1);
     for (size_t i = 0; i < plan->steps.count; i++)
         touch_all_but(k, order[i], -1, note_last_step, NULL);
@@ -135,6 +136,7 @@ void kept_memory_free(struct kept_memory *k)
     for (memory_id m = 0; k->plan && m < k->plan->memory.count; m++)
         if (plan_keeps(k->plan, m))
             give_back(k, m);
+    vec_free(&k->packed);
 }
 
 // --- packed before ---------------------------------------------------------------------------------------------------
@@ -149,11 +151,35 @@ bool cpu_packs_whole_weight(const struct plan *plan, const struct step *step)
            view_elements(v) == memory->elements && view_has_layout(v, LAYOUT_ROWS);
 }
 
-const void *cpu_find_packed(const struct step_request *r, const struct packing *packing, size_t bytes)
+static bool is_described(const struct step_request *r, const struct packing *packing)
 {
-    if (!r->kept || !cpu_packs_whole_weight(r->plan, r->step))
-        return NULL;
-    return find_packed(r->kept, r->step->operands[CPU_PACKED_OPERAND].memory, packing, bytes);
+    return r->kept && packing && !r->step->is_constant && cpu_packs_whole_weight(r->plan, r->step);
+}
+
+// All packed weights lie where the model's steps pack theirs, in one order, whether they were packed before or not.
+char *cpu_place_packed(const struct step_request *r, const struct packing *packing, size_t bytes, bool *ret_is_packed)
+{
+    memory_id m = r->step->operands[CPU_PACKED_OPERAND].memory;
+    *ret_is_packed = false;
+    if (!is_described(r, packing))
+        return arena_alloc(r->arena, bytes, 64);
+    const struct kept_packed *shared =
+        vec_find(&r->kept->packed, x, x->memory == m && x->bytes == bytes && packing_equal(&x->packing, packing));
+    const void *found = shared ? shared->at : find_packed(r->kept, m, packing, bytes);
+    *ret_is_packed = found != NULL;
+    if (shared || (found && r->kept->stays))
+        return (char *)(uintptr_t)found;
+    char *at = arena_alloc(r->arena, bytes, 64);
+    if (found)
+        cpu_note_packed(r, packing, bytes, memcpy(at, found, bytes));
+    return at;
+}
+
+void cpu_note_packed(const struct step_request *r, const struct packing *packing, size_t bytes, char *packed)
+{
+    memory_id m = r->step->operands[CPU_PACKED_OPERAND].memory;
+    if (is_described(r, packing))
+        vec_push(&r->kept->packed, ((struct kept_packed){m, *packing, bytes, packed}));
 }
 
 bool cpu_provide_plain(const struct step_request *r)

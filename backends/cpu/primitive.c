@@ -91,19 +91,22 @@ size_t cpu_primitive_weights(const void *state, char **ret_weights)
 
 static bool give_weights(struct cpu_primitive *p, const struct step_request *r)
 {
-    struct packing packing;
+    struct packing packing, *described = NULL;
     size_t bytes = onednn_weights_bytes(p->primitive);
+    bool is_packed;
     if (p->has_constant_weights && cpu_primitive_describe_weights(p, &packing))
-        p->packed = (char *)cpu_find_packed(r, &packing, bytes);
-    if (p->packed)
+        described = &packing;
+    p->packed = cpu_place_packed(r, described, bytes, &is_packed);
+    if (is_packed)
         return true;
-    p->packed = arena_alloc(r->arena, bytes, 64);
     if (!cpu_provide_plain(r))
         return false;
-    return !p->has_constant_weights ||
-           onednn_pack_weights(p->primitive, &p->plain_weights, address_of_view(r->memory, &p->weights), p->packed) ||
-           error_set_code(r->error, EXIT_UNSUPPORTED, NULL, "oneDNN refuses to pack the weights of a %s",
-                          r->step->kernel->name);
+    if (p->has_constant_weights &&
+        !onednn_pack_weights(p->primitive, &p->plain_weights, address_of_view(r->memory, &p->weights), p->packed))
+        return error_set_code(r->error, EXIT_UNSUPPORTED, NULL, "oneDNN refuses to pack the weights of a %s",
+                              r->step->kernel->name);
+    cpu_note_packed(r, described, bytes, p->packed);
+    return true;
 }
 
 static bool fall_back(struct cpu_primitive *p, const struct step_request *r)

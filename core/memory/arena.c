@@ -29,7 +29,7 @@
 #define ASAN_UNPOISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
 #endif
 
-enum { SMALLEST_BLOCK = 1 << 10, LARGEST_STEP = 1 << 24 };
+enum { SMALLEST_BLOCK = 1 << 10, LARGEST_STEP = 1 << 24, HUGE_PAGE = 1 << 21 };
 
 struct arena_block {
     struct arena_block *older, *newer;
@@ -69,7 +69,11 @@ static size_t capacity_of_next_block(const struct arena *a, size_t size, size_t 
     size_t capacity = step - sizeof(struct arena_block), needed;
     if (__builtin_add_overflow(size, align, &needed) || needed > SIZE_MAX - sizeof(struct arena_block))
         return SIZE_MAX - sizeof(struct arena_block);
-    return capacity / 2 < needed ? needed : capacity;   // no large rest that the next large one does not fit into
+    if (capacity / 2 >= needed)   // no large rest that the next large one does not fit into
+        return capacity;
+    size_t rest = (needed + sizeof(struct arena_block)) % HUGE_PAGE;
+    bool has_huge_pages = !a->is_read_once && needed >= HUGE_PAGE && rest && needed <= SIZE_MAX / 2;
+    return has_huge_pages ? needed + HUGE_PAGE - rest : needed;
 }
 
 static void unlink_block(struct arena_block *b)

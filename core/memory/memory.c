@@ -70,9 +70,18 @@ static void count_change(size_t old_size, size_t new_size)
     atomic_fetch_add_explicit(&bytes_in_use, new_size - old_size, memory_order_relaxed);
 }
 
+#define HUGE_PAGE ((size_t)1 << 21)
+
+// Whole huge pages begin with one, so that the system has huge pages for all of them, and what is in them has the same
+// neighbours in caches wherever it is.
 void *mem_alloc(size_t size)
 {
-    return mem_resize(NULL, 0, size);
+    bool is_whole = size > 0 && size % HUGE_PAGE == 0 && is_possible(0, size);
+    void *block = is_whole ? aligned_alloc(HUGE_PAGE, size) : NULL;
+    if (!block)
+        return mem_resize(NULL, 0, size);
+    count_change(0, size);
+    return block;
 }
 
 void *mem_alloc_zero(size_t size)
@@ -206,8 +215,8 @@ void mem_set_out_of_memory(void (*hook)(size_t size))
 void mem_ask_for_huge_pages(void *bytes, size_t size)
 {
 #ifdef MADV_HUGEPAGE
-    const uintptr_t page = (uintptr_t)1 << 21;
-    uintptr_t begin = ((uintptr_t)bytes + page - 1) / page * page, end = ((uintptr_t)bytes + size) / page * page;
+    uintptr_t begin = ((uintptr_t)bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    uintptr_t end = ((uintptr_t)bytes + size) / HUGE_PAGE * HUGE_PAGE;
     if (begin < end)
         madvise((void *)begin, end - begin, MADV_HUGEPAGE);
 #endif

@@ -30,35 +30,14 @@ static bool fail(const struct reading *r, const struct sexp *s, const char *reas
 
 // --- weights ---------------------------------------------------------------------------------------------------------
 
-static size_t bytes_of_packed(const struct compiled_model *m)
-{
-    return SUM_ALL(size_t, size_t, i, m->stored.count,
-                   m->stored.items[i].is_packed ? m->stored.items[i].bytes + COMPILED_ALIGNMENT : 0);
-}
-
-// Packed weights are read through in each run, for which huge pages are faster than a file's small ones; they stay in
-// the file where half of the memory would not hold them. Plain ones are looked up, or packed anew, and always stay.
-static const void *take(struct compiled_model *m, struct stored_weight *w)
-{
-    size_t bytes = m->packed ? 0 : bytes_of_packed(m);
-    if (w->is_taken || bytes > mem_available() / 2)
-        return w->data;
-    if (!m->packed)
-        m->packed = arena_alloc(&m->arena, bytes, COMPILED_ALIGNMENT);
-    w->data = memcpy(m->packed + m->packed_used, w->data, w->bytes);
-    w->is_taken = true;
-    m->packed_used += (w->bytes + COMPILED_ALIGNMENT - 1) / COMPILED_ALIGNMENT * COMPILED_ALIGNMENT;
-    return w->data;
-}
-
 // A form of the weight that is packed as the kernel wants it.
 static const void *find_packed(void *context, size_t index, const struct packing *packing, size_t bytes)
 {
-    struct compiled_model *m = context;
+    const struct compiled_model *m = context;
     for (size_t i = 0; i < m->stored.count; i++) {
-        struct stored_weight *w = &m->stored.items[i];
+        const struct stored_weight *w = &m->stored.items[i];
         if (w->index == index && w->is_packed && w->bytes == bytes && packing_equal(&w->packing, packing))
-            return take(m, w);
+            return w->data;
     }
     return NULL;
 }

@@ -22,7 +22,6 @@ struct stored_weight {   // one form of a weight; there may be several
     struct packing packing;
     const void *data;
     size_t bytes;
-    bool is_taken;   // `data` is in memory of its own, not in the file
 };
 typedef VEC(struct imported_value) named_values;
 // Stays where it is while it is open.
@@ -34,8 +33,6 @@ struct compiled_model {
     const uint8_t *layouts;   // for backend_prepare_from; so are
     step_choices choices;
     VEC(struct stored_weight) stored;
-    char *packed;   // memory for all that are packed, once one is taken, of which so much is used
-    size_t packed_used;
     size_t n_weights;
     struct tensor_value *weights;   // those that stand plain have data
     struct weight_source source;    // of the others

@@ -24,13 +24,13 @@ static struct model *prepare(void *context, const struct graph *g, const uint8_t
     return backend_prepare_from(context, g, layouts, NULL, weights, error);
 }
 
-static void write_model(struct backend *cpu, const struct graph *g, float *weights, const char *path)
+static void write_model(struct backend *cpu, const struct graph *g, const struct given_weights *weights,
+                        const char *path)
 {
     static const char *const inputs[] = {"x"}, *const outputs[] = {"d"};
     const struct type types[] = {*graph_type(g, 0)};
-    struct tensor_value value = {.type = *graph_type(g, 1), .data = weights};
     const struct compile_request request = {.graph = g,
-                                            .weights = {1, &value, NULL},
+                                            .weights = *weights,
                                             .n_inputs = 1,
                                             .n_outputs = 1,
                                             .input_names = inputs,
@@ -74,11 +74,13 @@ TEST(decisions_are_in_the_file)
     for (size_t i = 0; i < COUNT_OF(w); i++)
         w[i] = (float)random_normal(&random);
     CPU(cpu, .threads = 1);
-    write_model(cpu, &g, w, path);
+    const struct tensor_value value = {.type = *graph_type(&g, 1), .data = w};
+    const struct given_weights weights = {1, &value, NULL};
+    write_model(cpu, &g, &weights, path);
     size_t n_fused = run_model(cpu, path, x, fused);
     cpu->policy = LAYOUTS_TUNED;
     cpu->tuned = &tuned;
-    write_model(cpu, &g, w, path);
+    write_model(cpu, &g, &weights, path);
     cpu->policy = LAYOUTS_STANDARD;
     cpu->tuned = NULL;
     size_t n_apart = run_model(cpu, path, x, apart);
@@ -86,4 +88,52 @@ TEST(decisions_are_in_the_file)
     assert_true(n_apart > n_fused);
     for (size_t i = 0; i < COUNT_OF(fused); i++)
         assert_true(fabsf(fused[i] - apart[i]) < 1e-5);
+}
+
+// The last weight is computed in a job, and is one of a file's.
+#define SHARING                                                                                                        \
+    "x = f32 1 64 8 8; u = weight f32 64 64 3 3; v = weight f32 64 64 3 3; w = weight f32 64 64 3 3; a = conv "        \
+    ":stride "                                                                                                         \
+    "1 1 :pad 1 1 1 1 x v; b = conv :stride 1 1 :pad 1 1 1 1 a v; c = conv :stride 1 1 :pad 1 1 1 1 b w; s = ewadd u " \
+    "v; d = conv :stride 1 1 :pad 1 1 1 1 c s"
+
+// From the weight that two steps share to that of the third.
+static ptrdiff_t distance_of_third(const struct model *m)
+{
+    LOCAL_LIST(packed_weights, list);
+    model_list_packed(m, &list);
+    assert_true(list.count >= 3);
+    assert_ptr_equal(list.items[0].data, list.items[1].data);
+    return (const char *)list.items[2].data - (const char *)list.items[0].data;
+}
+
+// Contests in a job are held among models that it prepares, and say nothing of a file that lies otherwise.
+TEST(a_file_lies_in_memory_as_the_model_it_was_made_of)
+{
+    ARENA(arena);
+    GRAPH(g, &arena, SHARING);
+    struct error error = {0};
+    struct temporary_folder folder FREED_BY(temporary_folder_remove) = {0};
+    char path[sizeof folder.path + 16];
+    assert_true(temporary_folder_make(&folder, &error));
+    snprintf(path, sizeof path, "%s/lies.taso", folder.path);
+    struct tensor_value values[3];
+    struct random random = random_seed(1);
+    for (tensor_id i = 0; i < COUNT_OF(values); i++) {
+        values[i] = (struct tensor_value){.type = *graph_type(&g, 1 + i)};
+        values[i].data = value_allocate(&arena, &values[i].type);
+        value_fill_random(&values[i], &random, 2);
+    }
+    const struct given_weights weights = {COUNT_OF(values), values, NULL};
+    CPU(cpu, .threads = 1);
+    struct model *of_job = prepare(cpu, &g, NULL, &weights, &error);
+    assert_non_null(of_job);
+    write_model(cpu, &g, &weights, path);
+    struct compiled_model file FREED_BY(compiled_model_close);
+    assert_true(compiled_model_open(&file, path, &error));
+    struct model *of_file = compiled_model_prepare(&file, cpu, &error);
+    assert_non_null(of_file);
+    assert_int_equal(distance_of_third(of_file), distance_of_third(of_job));
+    model_free(of_file);
+    model_free(of_job);
 }

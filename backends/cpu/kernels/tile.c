@@ -219,18 +219,18 @@ void cpu_tile_prepare(struct tile_step *s, const struct step_request *r, float *
 static bool give_weights(struct tile_kernel *k, const struct step_request *r)
 {
     size_t bytes = k->weights_floats * sizeof(float);
-    struct packing packing;
+    struct packing packing, *described = describe_packing(&k->step, &packing) ? &packing : NULL;
+    bool is_packed;
     list_numbers(&k->step, r);
-    if (describe_packing(&k->step, &packing))
-        k->weights = (float *)cpu_find_packed(r, &packing, bytes);
-    if (k->weights)
+    k->weights = (float *)cpu_place_packed(r, described, bytes, &is_packed);
+    if (is_packed)
         return true;
-    k->weights = arena_alloc(r->arena, bytes, 64);
     for (size_t i = 0; k->is_mean && i < k->weights_floats; i++)
         k->weights[i] = 1;
     if (k->is_mean || !cpu_provide_plain(r))
         return k->is_mean;
     pack_weights(&k->step, r, k->weights);
+    cpu_note_packed(r, described, bytes, (char *)k->weights);
     return true;
 }
 
