@@ -454,8 +454,7 @@ bool common_graph_make(struct common_graph *c, struct imported_model *a, struct 
 void common_graph_free(struct common_graph *c)
 {
     graph_free(&c->graph);
-    vec_free(&c->weights);
-    vec_free(&c->opaques);
+    vecs_free(c, weights, opaques);
     table_free(&c->weight_by_content);
     table_free(&c->opaque_by_content);
     arena_free(&c->arena);

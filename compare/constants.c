@@ -60,8 +60,7 @@ static double largest_entry(struct constant *c)
     double entries[PIECE], largest = 0;
     for (int64_t at = 0; !c->is_measured && at < type_elements(&c->value.type); at += PIECE) {
         size_t count = piece_at(&c->value, at, entries);
-        for (size_t i = 0; i < count; i++)
-            largest = fabs(entries[i]) > largest ? fabs(entries[i]) : largest;
+        largest = LARGEST(double, largest, size_t, i, count, fabs(entries[i]));
     }
     c->largest = c->is_measured ? c->largest : largest;
     c->is_measured = true;
@@ -328,8 +327,7 @@ void constants_end(struct constants *k)
         if (made && made->value.data && !k->of_tensors[t].value.data && graph_producer(&k->c->graph, t)->op->define)
             keep(k, t, made);
     }
-    vec_free(&k->of_nodes);
-    vec_free(&k->known);
+    vecs_free(k, of_nodes, known);
     arena_free(&k->values);
     arena_free(&k->scratch);
 }

@@ -185,8 +185,7 @@ static struct kinds_of_functions kinds_of_functions(const struct definition *d)
 {
     struct kinds_of_functions kinds = {0};
     bool is_of_integers = ANY(int, i, d->n_outputs, !dtype_is_float(d->stages[d->outputs[i]].type.dtype));
-    for (size_t i = 0; i < d->nodes.count; i++) {
-        const struct expr_node *e = &d->nodes.items[i];
+    vec_each(&d->nodes, e) {
         enum scalar_function fn = (enum scalar_function)e->fn;
         bool is_function = e->kind == EXPR_APPLY || e->kind == EXPR_REDUCE;
         kinds.has_decisions = kinds.has_decisions || (is_function && (is_of_integers || is_decision(fn)));
@@ -352,8 +351,7 @@ static void evaluate_all(struct evaluation *x)
     for (collect_ready(x, &w); w.ready.count; collect_ready(x, &w))
         evaluate_ready(x, &w);
     mem_free(w.is_done, x->c->n_nodes + 1);
-    vec_free(&w.left);
-    vec_free(&w.ready);
+    vecs_free(&w, left, ready);
 }
 
 static double count_operations(const struct evaluation *x)

@@ -252,12 +252,8 @@ static void tell_graph(struct telling *t, const struct scope *outer, const struc
 
 // --- attributes ------------------------------------------------------------------------------------------------------
 
-static int by_name(const void *a, const void *b)
-{
-    const struct onnx_attribute *x = *(const struct onnx_attribute *const *)a;
-    const struct onnx_attribute *y = *(const struct onnx_attribute *const *)b;
-    return strcmp(x->name.text ? x->name.text : "", y->name.text ? y->name.text : "");
-}
+COMPARISON(by_name, struct onnx_attribute *,
+           strcmp((*x)->name.text ? (*x)->name.text : "", (*y)->name.text ? (*y)->name.text : ""))
 
 // Tensors and graphs follow the attribute, which is encoded without them.
 static void tell_attribute(struct telling *t, const struct scope *s, const struct onnx_attribute *a)

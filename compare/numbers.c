@@ -116,8 +116,7 @@ static void make_graph(struct running *x, int side, const int64_t *numbers)
 
 static bool has_known_inputs(const struct graph *g)
 {
-    for (node_id n = 0; n < g->nodes.count; n++) {
-        const struct node *node = &g->nodes.items[n];
+    vec_each(&g->nodes, node) {
         const struct type *t = node->n_outputs ? graph_type(g, node->first_output) : NULL;
         if (node->op->id == OP_INPUT && (!type_is_known(t) || !dtype_has_numbers(t->dtype)))
             return false;

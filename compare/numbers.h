@@ -4,8 +4,6 @@
 #include "compare/common_graph.h"
 #include "optimizer/run/output_comparison.h"
 
-struct log;
-
 struct numbers_options {
     uint64_t seed;
     int rounds, threads;

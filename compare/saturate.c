@@ -175,11 +175,8 @@ static void mark_open(struct saturating *x)
 static uint32_t depth_of_node(const struct saturating *x, enode_id n)
 {
     const struct enode *node = &x->e.nodes.items[n];
-    uint32_t depth = 0;
-    for (uint32_t i = 0; i < node->n_children; i++) {
-        uint32_t below = x->depths.items[egraph_edges(&x->e, n)[i].child];
-        depth = below > depth ? below : depth;
-    }
+    uint32_t depth =
+        LARGEST(uint32_t, 0, uint32_t, i, node->n_children, x->depths.items[egraph_edges(&x->e, n)[i].child]);
     bool counts = node->op != PROJECTION && node->n_children > 0;
     return depth == UINT32_MAX ? depth : depth + counts;
 }
@@ -390,10 +387,5 @@ void common_graph_saturate(struct common_graph *c, const struct rule_set *rules,
     ret_saturation->largest_rounding = x.constants.largest_rounding;
     constants_free(&x.constants);
     shared_classes_free(&x.shared);
-    vec_free(&x.is_shared);
-    vec_free(&x.depths);
-    vec_free(&x.is_open);
-    vec_free(&x.is_repeated);
-    vec_free(&x.is_of_models);
-    vec_free(&x.stack);
+    vecs_free(&x, is_shared, depths, is_open, is_repeated, is_of_models, stack);
 }

@@ -55,8 +55,7 @@ void egraph_origins_init(struct egraph_origins *o, const struct egraph *e, const
 
 void egraph_origins_free(struct egraph_origins *o)
 {
-    vec_free(&o->node_of);
-    vec_free(&o->tensor_of);
+    vecs_free(o, node_of, tensor_of);
 }
 
 static tensor_id origin_of_class(const struct egraph *e, const struct egraph_origins *o, eclass_id c)

@@ -10,9 +10,7 @@ void ecycles_init(struct ecycles *c, const struct egraph *e)
 
 void ecycles_free(struct ecycles *c)
 {
-    vec_free(&c->rank);
-    vec_free(&c->visited);
-    vec_free(&c->stack);
+    vecs_free(c, rank, visited, stack);
 }
 
 // --- resolving -------------------------------------------------------------------------------------------------------

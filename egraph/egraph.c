@@ -18,17 +18,8 @@ void egraph_init(struct egraph *e)
 
 void egraph_free(struct egraph *e)
 {
-    vec_free(&e->nodes);
-    vec_free(&e->edges);
-    vec_free(&e->classes);
-    vec_free(&e->leader);
-    vec_free(&e->next);
-    vec_free(&e->forest);
-    vec_free(&e->pending.nodes);
-    vec_free(&e->pending.analyses);
-    vec_free(&e->interned.types);
-    vec_free(&e->interned.attributes);
-    vec_free(&e->interned.attribute_owners);
+    vecs_free(e, nodes, edges, classes, leader, next, forest);
+    vecs_free(e, pending.nodes, pending.analyses, interned.types, interned.attributes, interned.attribute_owners);
     table_free(&e->by_structure);
     table_free(&e->interned.type_by_content);
     table_free(&e->interned.attributes_by_content);

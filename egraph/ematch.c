@@ -273,8 +273,7 @@ static uint32_t *find_changes(const struct ematch_search *s)
     for (eclass_id c = 0; c < n; c++)
         changes[c] = e->classes.items[c].changed;
     for (uint32_t step = 0; step < s->matcher->depth; step++)
-        for (size_t k = 0; k < e->edges.count; k++) {
-            const struct eedge *edge = &e->edges.items[k];
+        vec_each(&e->edges, edge) {
             eclass_id reader = egraph_find(e, edge->owner);
             if (changes[edge->child] > changes[reader] && !e->nodes.items[edge->owner].is_redundant)
                 changes[reader] = changes[edge->child];
@@ -383,10 +382,8 @@ static void try_above(struct machine *x, const struct ematch_instruction *i, ecl
 static bool has_constant(const struct machine *x, const struct ematch_instruction *i)
 {
     const struct attribute_value *value = &egraph_attributes(x->e, x->slots[i->a])[i->place];
-    for (uint32_t k = 0; value->count == i->constant->count && k < value->count; k++)
-        if (i->constant->terms[k]->value != value->ints[k])
-            return false;
-    return true;
+    return value->count != i->constant->count ||
+           ALL(uint32_t, k, value->count, i->constant->terms[k]->value == value->ints[k]);
 }
 
 // Is any class of the match younger than the last search for its rule?
@@ -493,8 +490,7 @@ static void cut_in_pieces(const struct ematch_search *s, struct pieces *ret_piec
 static void collect(struct pieces *p, ematches *ret_matches, bool *ret_is_cut)
 {
     size_t n_rules = p->s->matcher->rules->rules.count;
-    for (size_t i = 0; i < p->items.count; i++) {
-        struct piece *piece = &p->items.items[i];
+    vec_each(&p->items, piece) {
         for (size_t k = 0; k < piece->matches.count; k++)
             vec_push(ret_matches, piece->matches.items[k]);
         for (size_t r = 0; r < n_rules; r++)

@@ -46,10 +46,7 @@ void exploration_free(struct exploration *x)
     ecycles_free(&x->cycles);
     if (x->team)
         thread_pool_free(x->team);
-    vec_free(&x->of_rules);
-    vec_free(&x->rounds);
-    vec_free(&x->applications);
-    vec_free(&x->words);
+    vecs_free(x, of_rules, rounds, applications, words);
 }
 
 // --- one application -------------------------------------------------------------------------------------------------

@@ -15,10 +15,7 @@ void instances_init(struct instances *x, struct egraph *e, const struct rule_set
 void instances_free(struct instances *x)
 {
     table_free(&x->by_key);
-    vec_free(&x->items);
-    vec_free(&x->keys);
-    vec_free(&x->first_key);
-    vec_free(&x->asked);
+    vecs_free(x, items, keys, first_key, asked);
     arena_free(&x->arena);
     arena_free(&x->scratch);
     arena_free(&x->graphs);

@@ -48,9 +48,7 @@ void definition_clear(struct definition *d, int n_inputs, const struct type *inp
 
 void definition_free(struct definition *d)
 {
-    vec_free(&d->nodes);
-    vec_free(&d->indices);
-    vec_free(&d->extents);
+    vecs_free(d, nodes, indices, extents);
 }
 
 bool refuse(struct definition *d, const char *format, ...)
@@ -394,8 +392,7 @@ static void collect_uses(struct definition *d, const struct stage *s, expr e, st
 
 void definition_finish(struct definition *d)
 {
-    for (int i = 0; i < d->n_stages; i++) {
-        struct stage *s = &d->stages[i];
+    EACH(d->stages, d->n_stages, s) {
         assert(s->has_body);
         struct axis_uses uses = {0};
         collect_uses(d, s, s->body, &uses);

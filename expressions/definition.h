@@ -19,8 +19,6 @@
 #include "core/memory/vec.h"
 #include "expressions/type.h"
 
-struct arena;
-
 enum scalar_function {
 #define FUNCTION(enumerator, name, arity, c_expression, magnitude, sign, is_inside) FN_##enumerator,
 #include "expressions/functions.def"

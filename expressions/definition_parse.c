@@ -584,8 +584,7 @@ bool definition_parse(struct arena *a, const char *file, const char *text, size_
                        .d = &d,
                        .error = error};
     parse_lines(&p);
-    vec_free(&p.inputs);
-    vec_free(&p.heights);
+    vecs_free(&p, inputs, heights);
     if (p.has_failed) {
         definition_free(&d);
         return false;

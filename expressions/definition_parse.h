@@ -2,8 +2,6 @@
 #pragma once
 #include "expressions/definition.h"
 
-struct error;
-
 // Everything but the vectors of `ret_definition` is allocated in `a`; definition_free it. False: nothing is to be
 // freed. `file` names the text in errors.
 bool definition_parse(struct arena *a, const char *file, const char *text, size_t size,

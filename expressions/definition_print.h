@@ -16,7 +16,5 @@
 #pragma once
 #include "expressions/definition.h"
 
-struct text;
-
 void definition_print(struct text *out, const struct definition *d, const char *const *input_names);   // formulas alone
 void definition_print_typed(struct text *out, const struct definition *d);

@@ -151,11 +151,7 @@ static int64_t input_along(const struct definition *d, expr e, int64_t variable,
         return found;
     }
     struct operands below = scalar_operands(d, e);
-    for (uint32_t i = 0; i < below.n; i++) {
-        int64_t input = input_along(d, below.items[i], variable, least);
-        found = input < found ? input : found;
-    }
-    return found;
+    return SMALLEST(int64_t, found, uint32_t, i, below.n, input_along(d, below.items[i], variable, least));
 }
 
 static bool is_sum_along_two(const struct definition *d, expr e)

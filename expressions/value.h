@@ -2,7 +2,6 @@
 #pragma once
 #include "expressions/type.h"
 
-struct arena;
 struct random;
 
 struct tensor_value {

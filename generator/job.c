@@ -117,12 +117,6 @@ static bool make_checkpoint_folder(const struct job *job, struct error *error)
     return error_set(error, dir, 0, 0, "cannot make the folder: %s", strerror(errno));
 }
 
-static bool has_part_suffix(const char *name)
-{
-    size_t n = strlen(name);
-    return n > 5 && strcmp(name + n - 5, ".part") == 0;
-}
-
 // Parts of an earlier run; a part of another job is an error, a torn file cannot be (files appear whole).
 static bool read_checkpoint(struct job *job, checkpoint_list *parts, struct error *error)
 {
@@ -133,7 +127,7 @@ static bool read_checkpoint(struct job *job, checkpoint_list *parts, struct erro
         return !path || error_set(error, path, 0, 0, "cannot read the folder: %s", strerror(errno));
     for (struct dirent *entry; is_good && (entry = readdir(dir));) {
         struct checkpoint_header header;
-        if (!has_part_suffix(entry->d_name))
+        if (!text_ends_with(entry->d_name, ".part"))
             continue;
         const char *file = arena_printf(&job->arena, "%s/%s", path, entry->d_name);
         is_good = checkpoint_file_read(file, &job->arena, &header, parts, error);
@@ -288,8 +282,7 @@ static bool gather_family(const struct job *job, struct family_types *u, checkpo
 {
     const struct family *f = u->family;
     int covered = 0;
-    for (size_t i = 0; i < parts->count; i++) {
-        struct part *p = &parts->items[i];
+    vec_each(parts, p) {
         if (strcmp(p->family, f->name) != 0)
             continue;
         if (p->first != covered)

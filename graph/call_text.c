@@ -57,12 +57,9 @@ static bool take_positional(const struct sexp *s, const char *file, bool (*is_va
 static size_t count_values(const struct attribute *attribute, const struct sexp *items, size_t available,
                            bool (*is_value)(const struct sexp *))
 {
-    size_t n = 0;
     if (attribute->kind != ATTRIBUTE_INTS)
         return available ? 1 : 0;
-    while (n < available && is_value(&items[n]))
-        n++;
-    return n;
+    return FIRST_OF(size_t, n, available, !is_value(&items[n]));
 }
 
 static bool take_named(const struct sexp *s, const char *file, bool (*is_value)(const struct sexp *), size_t *at,

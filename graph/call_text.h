@@ -5,11 +5,6 @@
 #pragma once
 #include "operators/operator.h"
 
-struct arena;
-struct error;
-struct sexp;
-struct text;
-
 struct call_text {
     const struct operator* op;
     int output;   // from the name split1; -1 when the name has none

@@ -36,9 +36,7 @@ static uint64_t old_tensors_above(struct climb *c, tensor_id from)
         node_id n = vec_pop(&c->stack);
         for (uint32_t i = 0; i < c->g->nodes.items[n].n_inputs; i++) {
             tensor_id t = graph_inputs(c->g, n)[i];
-            size_t j = 0;
-            while (j < c->n && c->old[j] != t)
-                j++;
+            size_t j = FIRST_OF(size_t, k, c->n, c->old[k] == t);
             if (j < c->n)
                 found |= (uint64_t)1 << j;
             else

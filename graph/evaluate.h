@@ -7,8 +7,6 @@
 #include "expressions/value.h"
 #include "graph/graph.h"
 
-struct error;
-
 // One application. `inputs` has one value for each of the call's inputs (types are the call's). Types and values of the
 // outputs (room for `max_outputs`) are allocated in `arena`. False (EXIT_UNSUPPORTED): leaves, opaque nodes, element
 // types without numbers, an ill-typed call, or an interruption that is overdue.

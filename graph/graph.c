@@ -14,10 +14,7 @@ void graph_init(struct graph *g, struct arena *arena)
 
 void graph_free(struct graph *g)
 {
-    vec_free(&g->nodes);
-    vec_free(&g->edges);
-    vec_free(&g->tensors);
-    vec_free(&g->outputs);
+    vecs_free(g, nodes, edges, tensors, outputs);
     table_free(&g->by_structure);
     definition_free(&g->definition);
 }

@@ -18,8 +18,6 @@
 #include "core/memory/vec.h"
 #include "operators/operator.h"
 
-struct arena;
-
 typedef uint32_t node_id;
 typedef uint32_t tensor_id;
 typedef VEC(node_id) node_list;

@@ -192,7 +192,6 @@ bool graph_leave_out_undone_reshapes(struct graph *ret_result, const struct grap
     find_replacements(&more, live, reads, &found);
     bool is_any = found.old.count > 0 &&
                   graph_replace(ret_result, &more, found.old.count, found.old.items, found.new.items, NULL);
-    vec_free(&found.old);
-    vec_free(&found.new);
+    vecs_free(&found, old, new);
     return is_any;
 }

@@ -116,8 +116,7 @@ static void collect_range(struct collector *c, const struct list_range *range)
 static bool collect_examples(struct collector *c, enum attribute_role role)
 {
     bool is_known = false;
-    for (size_t i = 0; i < sizeof list_examples / sizeof *list_examples; i++) {
-        const struct list_example *e = &list_examples[i];
+    EACH(list_examples, sizeof list_examples / sizeof *list_examples, e) {
         if (e->role != role)
             continue;
         is_known = true;
@@ -258,11 +257,7 @@ int64_t largest_integer_of_term(const struct attribute_term *t)
 {
     int64_t largest = t->kind == TERM_INTEGER ? t->value : 0;
     largest = largest > INT32_MAX ? INT32_MAX : largest;
-    for (uint32_t i = 0; i < t->count; i++) {
-        int64_t n = largest_integer_of_term(t->operands[i]);
-        largest = n > largest ? n : largest;
-    }
-    return largest;
+    return LARGEST(int64_t, largest, uint32_t, i, t->count, largest_integer_of_term(t->operands[i]));
 }
 
 static bool is_divided_in_term(const struct attribute_term *t, uint32_t variable)

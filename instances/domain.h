@@ -3,8 +3,6 @@
 #pragma once
 #include "instances/equation.h"
 
-struct arena;
-
 // Which lists are tried for the attributes of windows (strides, pads, dilations, kernels).
 enum domain_extent {
     DOMAIN_SOME,    // a few, which tell windows that are used alike on both sides from others

@@ -81,8 +81,7 @@ static bool names_sizes_from(const struct condition *c, uint32_t variable, int a
 
 int64_t equation_size_by_condition(const struct equation *eq, uint32_t variable, int axis)
 {
-    for (uint32_t i = 0; i < eq->n_conditions; i++) {
-        const struct condition *c = &eq->conditions[i];
+    EACH(eq->conditions, eq->n_conditions, c) {
         if (c->kind != CONDITION_EQUAL)
             continue;
         const struct attribute_term *size = names_size(c, variable, axis)         ? c->b
@@ -162,8 +161,7 @@ uint32_t equation_axes_asked_for(const struct equation *eq, uint32_t variable)
         for (uint32_t n = 0; p->terms.items[t].is_variable && p->terms.items[t].index == variable && n < eq->n_pairs;
              n++)
             axes |= eq->left[n] == t || eq->right[n] == t ? UINT32_MAX : 0;
-    for (size_t n = 0; n < p->nodes.count; n++) {
-        const struct pattern_node *node = &p->nodes.items[n];
+    vec_each(&p->nodes, node) {
         for (uint32_t i = 0; i < node->n_inputs; i++) {
             const struct term *t = &p->terms.items[node->inputs[i]];
             axes |= t->is_variable && t->index == variable ? UINT32_MAX : 0;

@@ -27,11 +27,8 @@ struct term_bindings instance_bindings(const struct instance *in)
 
 bool instance_has_cuts(const struct instance *in)
 {
-    for (uint32_t v = 0; v < in->equation->pattern->n_variables; v++)
-        for (int a = 0; in->types[v] && a < in->types[v]->rank; a++)
-            if (in->types[v]->split[a])
-                return true;
-    return false;
+    return ANY(uint32_t, v, in->equation->pattern->n_variables,
+               in->types[v] && ANY(int, a, in->types[v]->rank, in->types[v]->split[a]));
 }
 
 type_id instance_term_type(const struct instance *in, term_id term)

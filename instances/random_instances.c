@@ -47,10 +47,7 @@ static const struct entry_range {
 
 static const struct entry_range *find_range(enum attribute_role role)
 {
-    for (size_t i = 0; i < sizeof entry_ranges / sizeof *entry_ranges; i++)
-        if (entry_ranges[i].role == role)
-            return &entry_ranges[i];
-    return NULL;
+    return FIND(entry_ranges, sizeof entry_ranges / sizeof *entry_ranges, x, x->role == role);
 }
 
 static bool is_wide(const struct domain *d)

@@ -18,10 +18,7 @@ void typing_free(struct typing *t)
 {
     definition_free(&t->scratch);
     definition_free(&t->meaning);
-    vec_free(&t->types);
-    vec_free(&t->heads);
-    vec_free(&t->answers);
-    vec_free(&t->key);
+    vecs_free(t, types, heads, answers, key);
     table_free(&t->by_type);
     key_set_free(&t->head_keys);
     key_set_free(&t->questions);

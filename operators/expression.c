@@ -242,10 +242,7 @@ static int64_t step_of(const struct definition *d, expr index, int64_t variable)
 
 static int input_of(const struct writing *w, const struct expr_node *read)
 {
-    int i = 0;
-    while (i < w->n_inputs && w->inputs[i] != read->value)
-        i++;
-    return i;
+    return FIRST_OF(int, i, w->n_inputs, w->inputs[i] == read->value);
 }
 
 static void find_place(const struct writing *w, expr e, struct first_place *first)
@@ -324,11 +321,9 @@ struct index_terms {
 static int64_t place_of_term(const struct writing *w, expr e)
 {
     const struct expr_node *n = &w->d->nodes.items[e];
-    int i = 0;
     if (n->kind == EXPR_INDEX_MUL)
         return place_of_term(w, n->a);
-    while (i < w->n_variables && !definition_mentions(w->d, e, w->variables[i]))
-        i++;
+    int i = FIRST_OF(int, k, w->n_variables, definition_mentions(w->d, e, w->variables[k]));
     return n->kind * (MOST_VARIABLES + 1) + (n->kind == EXPR_INTEGER ? 1000 : i);
 }
 

@@ -50,18 +50,12 @@ const struct operator* operator_find(const char *name)
 
 int operator_n_attributes(const struct operator* op)
 {
-    int n = 0;
-    while (n < MAX_ATTRIBUTES && op->attributes[n].name)
-        n++;
-    return n;
+    return FIRST_OF(int, n, MAX_ATTRIBUTES, !op->attributes[n].name);
 }
 
 int operator_find_attribute(const struct operator* op, const char *name)
 {
-    for (int i = 0; i < operator_n_attributes(op); i++)
-        if (strcmp(op->attributes[i].name, name) == 0)
-            return i;
-    return -1;
+    return PLACE_OF(int, i, operator_n_attributes(op), strcmp(op->attributes[i].name, name) == 0);
 }
 
 int operator_find_role(const struct operator* op, enum attribute_role role)

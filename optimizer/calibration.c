@@ -49,10 +49,8 @@ static double sum_of(const double *seconds, size_t n)
 // of all counts all the same.
 size_t calibration_choose_runs(size_t n_runs, const double *sums, const bool *is_disturbed, size_t *ret_runs)
 {
-    double shortest = INFINITY;
+    double shortest = SMALLEST(double, INFINITY, size_t, k, n_runs, sums[k]);
     size_t n = 0;
-    for (size_t k = 0; k < n_runs; k++)
-        shortest = fmin(shortest, sums[k]);
     for (size_t k = 0; k < n_runs; k++)
         if (!is_disturbed[k] || sums[k] <= NEAR_SHORTEST * shortest)
             ret_runs[n++] = k;

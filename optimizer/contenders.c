@@ -197,8 +197,7 @@ void contenders_close(struct contenders *f)
 {
     for (size_t i = 0; i < f->graphs.count; i++)
         graph_free(f->graphs.items[i]);
-    vec_free(&f->graphs);
-    vec_free(&f->all);
+    vecs_free(f, graphs, all);
     arena_free(&f->arena);
 }
 
@@ -238,10 +237,7 @@ static uint64_t hash_contest(const struct contenders *f, const size_t *pair)
 
 static size_t find_plan(const struct contenders *f, uint64_t plan_hash, bool is_of_result)
 {
-    for (size_t i = 0; i < f->all.count; i++)
-        if (f->all.items[i].plan_hash == plan_hash && is_result(f, i) == is_of_result)
-            return i;
-    return f->all.count;
+    return FIRST_OF(size_t, i, f->all.count, f->all.items[i].plan_hash == plan_hash && is_result(f, i) == is_of_result);
 }
 
 static bool recall(void *context, const size_t *pair, struct earlier_verdict *ret_verdict)
@@ -331,9 +327,8 @@ static size_t room_for_models(const struct backend *b)
 // The number of models loaded at once, of which there is always one.
 static size_t most_loaded(const struct contenders *f)
 {
-    size_t room = room_for_models(f->o->backend), largest = 1;
-    for (size_t i = 0; i < f->all.count; i++)
-        largest = f->all.items[i].bytes > largest ? f->all.items[i].bytes : largest;
+    size_t room = room_for_models(f->o->backend);
+    size_t largest = LARGEST(size_t, 1, size_t, i, f->all.count, f->all.items[i].bytes);
     return largest <= room ? room / largest : 1;
 }
 

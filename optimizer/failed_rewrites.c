@@ -95,10 +95,7 @@ static bool leave_out_culprits(struct optimizing *o)
 
 static void forget_result(struct optimizing *o)
 {
-    vec_free(&o->report.check.outputs);
-    vec_free(&o->report.there.result.outputs);
-    vec_free(&o->report.timing.contenders);
-    vec_free(&o->report.costs.corrections);
+    vecs_free(&o->report, check.outputs, there.result.outputs, timing.contenders, costs.corrections);
     memset(&o->report.there.result, 0, sizeof o->report.there.result);
     search_result_free(&o->results.found);
     o->results.found = (struct search_result){0};

@@ -23,8 +23,7 @@ static void list_uncompared(struct optimizing *o)
 static void count_kept(struct report *r, const struct onnx_node *n, const char *reason)
 {
     const char *domain = n->domain.size ? n->domain.text : "";
-    for (size_t i = 0; i < r->kept.count; i++) {
-        struct kept_operator *k = &r->kept.items[i];
+    vec_each(&r->kept, k) {
         if (strcmp(k->domain, domain) == 0 && strcmp(k->name, n->op_type.text) == 0 && strcmp(k->reason, reason) == 0) {
             k->n_nodes++;
             return;
@@ -33,15 +32,9 @@ static void count_kept(struct report *r, const struct onnx_node *n, const char *
     vec_push(&r->kept, ((struct kept_operator){domain, n->op_type.text, reason, 1}));
 }
 
-static int compare_kept(const void *a, const void *b)
-{
-    const struct kept_operator *x = a, *y = b;
-    int by_name = strcmp(x->name, y->name), by_domain = strcmp(x->domain, y->domain);
-    return x->n_nodes != y->n_nodes ? (x->n_nodes < y->n_nodes ? 1 : -1)
-           : by_name                ? by_name
-           : by_domain              ? by_domain
-                                    : strcmp(x->reason, y->reason);
-}
+COMPARISON(compare_kept, struct kept_operator,
+           ORDER(y->n_nodes, x->n_nodes) ?: strcmp(x->name, y->name) ?: strcmp(x->domain, y->domain) ?:
+           strcmp(x->reason, y->reason))
 
 // Inputs are kept that something still reads: of the arithmetic of shapes often nothing is left.
 static void list_kept(struct optimizing *o)
@@ -81,10 +74,7 @@ static void count_inexact(struct optimizing *o)
     }
 }
 
-static int compare_types(const void *a, const void *b)
-{
-    return strcmp(((const struct node_type *)a)->name, ((const struct node_type *)b)->name);
-}
+COMPARISON(compare_types, struct node_type, strcmp(x->name, y->name))
 
 // Runs of equal names become one.
 static struct node_types count_types(const struct onnx_graph *g, struct arena *arena)

@@ -19,7 +19,6 @@
 #include "optimizer/search/result.h"
 #include "optimizer/search/weight_limits.h"
 
-struct passes;
 struct validator;
 
 enum optimize_device { DEVICE_CPU, DEVICE_FAKE, DEVICE_CUDA };

@@ -326,16 +326,10 @@ static void free_results(struct optimizing *o)
     optimizing_free_written(o);
     search_result_free(&o->results.found);
     cut_plan_free(&o->inputs.cut);
-    vec_free(&o->report.check.outputs);
-    vec_free(&o->report.there.result.outputs);
-    vec_free(&o->report.there.simplified.outputs);
-    vec_free(&o->report.check.uncompared);
-    vec_free(&o->report.kept);
-    vec_free(&o->report.timing.contenders);
-    vec_free(&o->report.costs.corrections);
+    vecs_free(&o->report, check.outputs, there.result.outputs, there.simplified.outputs, check.uncompared);
+    vecs_free(&o->report, kept, timing.contenders, costs.corrections);
     reference_free(&o->results.original);
-    vec_free(&o->results.profiled);
-    vec_free(&o->rules.left_out);
+    vecs_free(o, results.profiled, rules.left_out);
 }
 
 // A file that is named is wanted. What cannot be kept in the user's cache is a warning.

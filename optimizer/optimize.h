@@ -4,7 +4,6 @@
 #include "core/text/options.h"
 #include <stdio.h>
 
-struct error;
 struct log;
 struct report;
 

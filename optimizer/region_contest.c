@@ -68,19 +68,14 @@ static double estimated_change(const struct region_contest *c, const struct regi
     return isfinite(change) ? change : 0;
 }
 
-static int compare_classes(const void *a, const void *b)
-{
-    const struct region_class *x = a, *y = b;
-    return (x->change > y->change) - (x->change < y->change);
-}
+COMPARISON(compare_classes, struct region_class, ORDER(x->change, y->change))
 
 // Classes too small to be seen alone, and those that are too many, are one class at the end.
 static void merge_small_classes(struct region_contest *c, double seconds)
 {
     struct region_class rest = {.change = 0};
     size_t kept = 0;
-    for (size_t i = 0; i < c->classes.count; i++) {
-        struct region_class *k = &c->classes.items[i];
+    vec_each(&c->classes, k) {
         if (fabs(k->change) >= SEEN * seconds && kept < MOST_CLASSES) {
             c->classes.items[kept++] = *k;
             continue;
@@ -263,7 +258,6 @@ size_t optimizing_hold_contest_of_regions(struct optimizing *o)
                                                   !is_time_over(&c) && is_faster_than(&c, i, best, seconds)))
             best = i;
     }
-    vec_free(&c.judged);
-    vec_free(&c.classes);
+    vecs_free(&c, judged, classes);
     return best;
 }

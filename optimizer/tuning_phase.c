@@ -70,8 +70,7 @@ struct untuned *optimizing_note_untuned(struct optimizing *o, size_t finalist)
 void optimizing_forget_untuned(struct untuned *u)
 {
     former_choices_free(u->choices);
-    vec_free(&u->list);
-    vec_free(&u->timing.contenders);
+    vecs_free(u, list, timing.contenders);
     graph_free(&u->graph);
     arena_free(&u->arena);
     mem_free(u, sizeof *u);

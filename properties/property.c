@@ -173,16 +173,7 @@ bool property_set_parse(struct property_set *set, const char *file, const char *
 
 // --- folders ---------------------------------------------------------------------------------------------------------
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static bool has_suffix(const char *name, const char *suffix)
-{
-    size_t n = strlen(name), m = strlen(suffix);
-    return n > m && strcmp(name + n - m, suffix) == 0;
-}
+COMPARISON(compare_names, char *, strcmp(*x, *y))
 
 bool property_set_read_folder(struct property_set *set, const char *folder, struct error *error)
 {
@@ -192,7 +183,7 @@ bool property_set_read_folder(struct property_set *set, const char *folder, stru
     if (!d)
         return error_set(error, folder, 0, 0, "cannot open the folder: %s", strerror(errno));
     for (struct dirent *entry; (entry = readdir(d));)
-        if (has_suffix(entry->d_name, ".properties"))
+        if (text_ends_with(entry->d_name, ".properties"))
             vec_push(&names, arena_printf(set->arena, "%s/%s", folder, entry->d_name));
     closedir(d);
     vec_sort(&names, compare_names);

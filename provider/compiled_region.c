@@ -119,11 +119,9 @@ static const int64_t *list_dims(struct compiled_region *c)
 {
     int64_t *dims = arena_array(&c->arena, int64_t, c->n_dims + 1);
     size_t n = 0;
-    for (size_t i = 0; i < c->model.inputs.count; i++) {
-        const struct model_value *v = &c->model.inputs.items[i];
+    vec_each(&c->model.inputs, v)
         for (int k = 0; k < v->form.rank; k++)
             dims[n++] = model_bytes_likely_size(&c->model, v, k);
-    }
     return dims;
 }
 

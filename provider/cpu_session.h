@@ -3,8 +3,6 @@
 #pragma once
 #include "provider/model_bytes.h"
 
-struct error;
-
 struct cpu_session {
     const struct runtime *runtime;
     OrtEnv *env;

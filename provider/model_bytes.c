@@ -368,12 +368,7 @@ bool model_bytes_make(struct model_bytes *ret_model, const struct runtime *r, co
                         .error = error,
                         .model = ret_model};
     bool is_made = put_nodes(&w) && write_model(&w);
-    vec_free(&w.proto_nodes);
-    vec_free(&w.initializers);
-    vec_free(&w.inputs);
-    vec_free(&w.outputs);
-    vec_free(&w.made);
-    vec_free(&w.read);
+    vecs_free(&w, proto_nodes, initializers, inputs, outputs, made, read);
     if (!is_made)
         model_bytes_free(ret_model);
     return is_made;
@@ -407,6 +402,5 @@ const char *model_value_shape(const struct model_value *v, const int64_t *dims, 
 void model_bytes_free(struct model_bytes *m)
 {
     memory_file_close(&m->file);
-    vec_free(&m->inputs);
-    vec_free(&m->outputs);
+    vecs_free(m, inputs, outputs);
 }

@@ -7,7 +7,6 @@
 #include "library/memory_file.h"
 #include "provider/graph_view.h"
 
-struct error;
 struct onnx_value_info;
 
 struct model_value {

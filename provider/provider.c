@@ -10,7 +10,6 @@
 #include "provider/compiled_region.h"
 #include "provider/context_node.h"
 #include "provider/regions.h"
-#include "provider/runtime.h"
 #include <string.h>
 
 #define OPENING_SECONDS 10.0   // that a session's regions are searched and timed for, unless `time` says otherwise
@@ -105,11 +104,7 @@ static void judge_region(struct provider *p, const struct graph_view *view, stru
                 *error.message ? error.message : "they are not run faster");
 }
 
-static int compare_sizes(const void *a, const void *b)
-{
-    const struct region *x = a, *y = b;
-    return x->n != y->n ? (x->n < y->n) - (x->n > y->n) : (x->nodes[0] > y->nodes[0]) - (x->nodes[0] < y->nodes[0]);
-}
+COMPARISON(compare_sizes, struct region, ORDER(y->n, x->n) ?: ORDER(x->nodes[0], y->nodes[0]))
 
 // The largest regions first, each for its share of what is left of the time. How long the own provider takes to open
 // the region is kept for it, should it be the one that runs it.

@@ -23,8 +23,7 @@ static const char *const *list_shapes(const struct model_bytes *model, struct ar
     const char **shapes = arena_array(arena, const char *, model->inputs.count + 1);
     int64_t dims[MOST_AXES];
     *ret_count = 0;
-    for (size_t i = 0; i < model->inputs.count; i++) {
-        const struct model_value *v = &model->inputs.items[i];
+    vec_each(&model->inputs, v) {
         for (int k = 0; k < v->form.rank; k++)
             dims[k] = model_bytes_likely_size(model, v, k);
         const char *shape = model_value_shape(v, dims, arena);

@@ -113,9 +113,7 @@ bool reach_visit(const struct reach *r, const struct graph *start, bool (*visit)
         follow_back(&s, s.graphs.count - 1, ret_chain);
     for (size_t i = 0; i < s.graphs.count; i++)
         graph_free(&s.graphs.items[i]);
-    vec_free(&s.graphs);
-    vec_free(&s.keys);
-    vec_free(&s.origins);
+    vecs_free(&s, graphs, keys, origins);
     arena_free(&s.arena);
     arena_free(&s.scratch);
     return s.is_found;

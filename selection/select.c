@@ -369,10 +369,7 @@ int rule_compare_sizes(const struct rule *x, const struct rule *y)
     return strcmp(x->name, y->name);
 }
 
-static int compare_candidates(const void *a, const void *b)
-{
-    return rule_compare_sizes(((const struct candidate *)a)->rule, ((const struct candidate *)b)->rule);
-}
+COMPARISON(compare_candidates, struct candidate, rule_compare_sizes(x->rule, y->rule))
 
 void selection_make(struct selection *s, const struct rule_set *set)
 {
@@ -388,8 +385,7 @@ void selection_make(struct selection *s, const struct rule_set *set)
     judge_uses(&all);
     drop_what_cannot_match(&all);
     drop_what_follows(&all);
-    for (size_t i = 0; i < all.n; i++) {
-        struct candidate *c = &all.candidates[i];
+    EACH(all.candidates, all.n, c) {
         s->uses[c->number] = c->use;
         s->rules[c->number] = c->rule;
         if (!c->is_written && (c->use == RULE_IS_KEPT || c->use == RULE_IS_DERIVED))

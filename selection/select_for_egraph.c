@@ -132,10 +132,7 @@ static bool follows(struct deriving *d, size_t place, size_t end)
 
 // --- all rules -------------------------------------------------------------------------------------------------------
 
-static int compare_rules(const void *a, const void *b)
-{
-    return rule_compare_sizes(((const struct asked *)a)->rule, ((const struct asked *)b)->rule);
-}
+COMPARISON(compare_rules, struct asked, rule_compare_sizes(x->rule, y->rule))
 
 static bool may_be_dropped(const struct deriving *d, const struct asked *a)
 {
@@ -179,8 +176,7 @@ static void drop_what_follows(struct deriving *d)
 
 static void drop_what_is_large(struct deriving *d)
 {
-    for (size_t i = 0; i < d->n; i++) {
-        struct asked *a = &d->rules[i];
+    EACH(d->rules, d->n, a) {
         size_t n_source = a->rule->n_source_nodes, n_target = a->rule->pattern.nodes.count - n_source;
         size_t n_operators = n_source > n_target ? n_source : n_target;
         if (may_be_dropped(d, a) && n_operators > (size_t)d->options->max_operators)

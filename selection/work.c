@@ -67,8 +67,7 @@ struct measures {
 static struct measures measure(const struct work *w, uint32_t weights)
 {
     struct measures m = {0};
-    for (uint32_t i = 0; i < w->count; i++) {
-        const struct piece *p = &w->pieces[i];
+    EACH(w->pieces, w->count, p) {
         if (!(p->leaves & ~weights))
             continue;
         m.started++;

@@ -12,8 +12,6 @@
 #pragma once
 #include "operators/operator.h"
 
-struct arena;
-
 enum attribute_term_kind {
     TERM_INTEGER,
     TERM_VARIABLE,

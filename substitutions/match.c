@@ -3,7 +3,6 @@
 // goal is left, the next source term that is not matched yet is looked for among what reads the tensors already bound.
 #include "substitutions/match.h"
 
-#include "core/memory/arena.h"
 #include "operators/traits.h"
 #include "substitutions/pattern.h"
 #include <assert.h>

@@ -17,9 +17,7 @@ void pattern_init(struct pattern *p)
 
 void pattern_free(struct pattern *p)
 {
-    vec_free(&p->nodes);
-    vec_free(&p->terms);
-    vec_free(&p->names);
+    vecs_free(p, nodes, terms, names);
 }
 
 // --- building --------------------------------------------------------------------------------------------------------
@@ -56,9 +54,7 @@ static bool splits_without_sizes(const struct pattern_node *n)
 
 static term_id pattern_add_node(struct pattern *p, const struct pattern_node *node, uint32_t output)
 {
-    uint32_t found = 0;
-    while (found < p->nodes.count && !is_same_node(&p->nodes.items[found], node))
-        found++;
+    uint32_t found = FIRST_OF(uint32_t, n, p->nodes.count, is_same_node(&p->nodes.items[n], node));
     if (found == p->nodes.count)
         vec_push(&p->nodes, *node);
     p->looks_at_split_trees = p->looks_at_split_trees || splits_without_sizes(node);
@@ -75,9 +71,7 @@ static struct attribute_pattern pattern_of_value(const struct attribute_value *v
 
 term_id pattern_add_variable(struct pattern *p, const char *name)
 {
-    uint32_t v = 0;
-    while (v < p->n_variables && strcmp(p->variables[v], name) != 0)
-        v++;
+    uint32_t v = FIRST_OF(uint32_t, i, p->n_variables, strcmp(p->variables[i], name) == 0);
     if (v == p->n_variables)
         p->variables[p->n_variables++] = name;
     return find_or_add_term(p, (struct term){true, v, 0});
@@ -385,11 +379,10 @@ bool pattern_parse_condition(struct pattern *p, const struct sexp *s, const char
                              struct condition *ret_condition, struct error *error)
 {
     struct condition c = {0};
-    int kind = 0, n_kinds = (int)(sizeof condition_heads / sizeof *condition_heads);
+    const int n_kinds = (int)(sizeof condition_heads / sizeof *condition_heads);
     if (s->kind != SEXP_LIST || s->count == 0 || s->items[0].kind != SEXP_SYMBOL)
         return sexp_error(error, file, s, "expected a condition such as (= $g 1)");
-    while (kind < n_kinds && strcmp(condition_heads[kind], s->items[0].text) != 0)
-        kind++;
+    int kind = FIRST_OF(int, i, n_kinds, strcmp(condition_heads[i], s->items[0].text) == 0);
     if (kind == n_kinds)
         return sexp_error(error, file, &s->items[0], "unknown condition %s", s->items[0].text);
     c.kind = (enum condition_kind)kind;

@@ -191,11 +191,9 @@ size_t rule_set_filter(struct rule_set *set, bool (*is_kept)(const struct rule *
 
 size_t rule_set_find(const struct rule_set *set, const struct rule *r)
 {
-    size_t i = 0;
-    while (i < set->rules.count && set->rules.items[i] != r)
-        i++;
-    assert(i < set->rules.count);
-    return i;
+    size_t found = FIRST_OF(size_t, i, set->rules.count, set->rules.items[i] == r);
+    assert(found < set->rules.count);
+    return found;
 }
 
 static size_t count_target_operators(const struct rule *r)

@@ -23,11 +23,6 @@
 #include "core/memory/vec.h"
 #include "substitutions/attribute_term.h"
 
-struct arena;
-struct error;
-struct sexp;
-struct text;
-
 #define MAX_RULE_VARIABLES 16
 #define MAX_RULE_NODES 124
 #define MAX_SOURCE_NODES 48

@@ -25,10 +25,7 @@ static const char *statement_of(const struct rule *r, struct arena *a)
     return arena_string(a, text.chars);
 }
 
-static int compare_texts(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
+COMPARISON(compare_texts, char *, strcmp(*x, *y))
 
 static void collect_proved(struct statements *s)
 {

@@ -48,8 +48,7 @@ bool former_choices_find(const struct former_choices *f, const char *key, struct
 
 void former_choices_restore(const struct former_choices *f, struct backend *b)
 {
-    for (size_t i = 0; i < f->all.count; i++) {
-        const struct former *former = &f->all.items[i];
+    vec_each(&f->all, former) {
         struct step_cost now;
         if (cost_database_find(b->costs, former->key, &now) && strcmp(now.choice, former->cost.choice) != 0)
             cost_database_replace(b->costs, former->key, &former->cost);

@@ -171,12 +171,10 @@ static void note_chains(struct passes *p, struct known_graph *k, const struct pl
 static void note_seconds(struct passes *p, struct known_graph *k, const struct plan *plan)
 {
     struct step_cost cost;
-    for (uint32_t i = 0; i < plan->steps.count; i++) {
-        const struct step *step = &plan->steps.items[i];
+    vec_each(&plan->steps, step)
         if (!step->is_constant && backend_recall_cost(p->backend, plan, step, &cost))
             for (node_id n = step->origin.first_node; n != NO_NODE; n = plan->next_node[n])
                 k->seconds[n] = cost.seconds;
-    }
 }
 
 static void look_at_best_layouts(struct passes *p, struct known_graph *k)

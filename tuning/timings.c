@@ -37,11 +37,9 @@ void timings_take(struct backend *b, const struct plan *plan, const struct step 
                   double best)
 {
     make_ready(b, plan, step, timings);
-    for (size_t i = 0; i < timings->count; i++) {
-        struct timing *t = &timings->items[i];
+    vec_each(timings, t)
         t->is_had =
             !interrupt_requested() && backend_time_choice(b, plan, step, t->choice, t->precision, best, &t->cost);
-    }
 }
 
 // --- asking ----------------------------------------------------------------------------------------------------------

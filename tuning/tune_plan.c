@@ -8,7 +8,6 @@
 #include "backends/planning/plan_text.h"
 #include "core/memory/hash.h"
 #include "core/system/clock.h"
-#include "core/text/error.h"
 #include "core/text/text.h"
 #include "tuning/bridges.h"
 #include "tuning/former_steps.h"
@@ -280,11 +279,9 @@ static double urgency(const struct plan_tuning *t, const struct item *item)
 static struct item *pick(struct plan_tuning *t)
 {
     struct item *best = NULL;
-    for (size_t i = 0; i < t->items.count; i++) {
-        struct item *item = &t->items.items[i];
+    vec_each(&t->items, item)
         if (!is_left(t, item) && !is_waiting(t, item) && (!best || urgency(t, item) > urgency(t, best)))
             best = item;
-    }
     return best;
 }
 
@@ -370,8 +367,7 @@ void plan_tuning_free(struct plan_tuning *t)
     }
     for (size_t i = 0; i < t->models.count; i++)
         cost_model_free(t->models.items[i].model);
-    vec_free(&t->items);
-    vec_free(&t->models);
+    vecs_free(t, items, models);
     arena_free(&t->arena);
     mem_free(t, sizeof *t);
 }
@@ -387,12 +383,10 @@ void tune_plan(struct backend *b, const struct plan *plan, const struct tuning_o
         plan_tuning_advance(t, left, &ret_report->error);
     backend_save_costs(b, &ignored);
     ret_report->total = plan_tuning_progress(t);
-    for (size_t i = 0; i < t->items.count; i++) {
-        const struct item *item = &t->items.items[i];
+    vec_each(&t->items, item)
         if (!item->bridge)
             vec_push(&ret_report->steps,
                      ((struct tuned_step){item->step, item->n_times, *step_tuner_state(item->tuner)}));
-    }
     plan_tuning_free(t);
 }
 

@@ -17,7 +17,6 @@
 
 struct backend;
 struct cost_database;
-struct error;
 struct in_model_notes;
 struct layout_memory;
 struct log;

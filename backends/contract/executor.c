@@ -50,12 +50,10 @@ static bool is_value_of(const struct plan_memory *memory, const struct tensor_va
 static bool are_given(const struct model *m, const struct tensor_value *inputs, const struct tensor_value *outputs,
                       struct error *error)
 {
-    for (memory_id i = 0; i < m->plan.memory.count; i++) {
-        const struct plan_memory *memory = &m->plan.memory.items[i];
+    vec_each(&m->plan.memory, memory)
         if ((memory->place == MEMORY_INPUT && !is_value_of(memory, &inputs[memory->index], "input", error)) ||
             (memory->place == MEMORY_OUTPUT && !is_value_of(memory, &outputs[memory->index], "output", error)))
             return false;
-    }
     return true;
 }
 

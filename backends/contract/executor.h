@@ -7,7 +7,6 @@
 #include "expressions/value.h"
 
 struct backend;
-struct error;
 struct model;
 struct workers;
 

@@ -37,10 +37,7 @@ void schedule_space_print(const struct schedule_space *s, const int64_t *places,
 
 static int64_t place_of(const struct schedule_axis *axis, long long value)
 {
-    int64_t i = 0;
-    while (i < axis->n && axis->values[i] != value)
-        i++;
-    return i < axis->n ? i : -1;
+    return PLACE_OF(int64_t, i, axis->n, axis->values[i] == value);
 }
 
 // The rest behind " name:value"; NULL: it does not begin so.

@@ -222,20 +222,16 @@ bool cost_database_is_on_trial(const struct cost_database *costs, const char *te
 static size_t count_of_run(const struct cost_database *costs, uint32_t run)
 {
     size_t n = 0;
-    for (size_t i = 0; i < costs->entries.count; i++) {
-        const struct cost_entry *e = &costs->entries.items[i];
+    vec_each(&costs->entries, e)
         n += !e->is_own && e->run == run && strcmp(e->device, costs->device) == 0;
-    }
     return n;
 }
 
 // Costs that replaced those of a run that is believed after all were measured while the machine misled.
 static void doubt_replacements(struct cost_database *costs, uint32_t run)
 {
-    for (size_t i = 0; i < costs->entries.count; i++) {
-        struct cost_entry *e = &costs->entries.items[i];
+    vec_each(&costs->entries, e)
         e->is_doubtful = e->is_doubtful || (e->replaced_run && e->replaced_run == run);
-    }
 }
 
 static void note(struct cost_database *costs, uint32_t run, double kept, const struct step_cost *now,
@@ -421,12 +417,7 @@ bool cost_database_open_for(struct cost_database **ret_costs, const char *file, 
 
 // --- writing ---------------------------------------------------------------------------------------------------------
 
-static int compare_entries(const void *a, const void *b)
-{
-    const struct cost_entry *x = a, *y = b;
-    int by_device = strcmp(x->device, y->device);
-    return by_device ? by_device : strcmp(x->text, y->text);
-}
+COMPARISON(compare_entries, struct cost_entry, strcmp(x->device, y->device) ?: strcmp(x->text, y->text))
 
 // A run is judged by one device's costs: what it left of others stays.
 static bool is_refuted_here(const struct cost_database *costs, const struct cost_entry *e)
@@ -438,8 +429,7 @@ static struct cost_entry *sort_entries_to_keep(struct cost_database *costs, size
 {
     struct cost_entry *sorted = arena_array(arena, struct cost_entry, costs->entries.count + 1);
     size_t count = 0;
-    for (size_t i = 0; i < costs->entries.count; i++) {
-        struct cost_entry *e = &costs->entries.items[i];
+    vec_each(&costs->entries, e) {
         if (!is_plausible(e->seconds) || is_refuted_here(costs, e))
             continue;
         bool is_divided = factor_of(costs, e) != 1;

@@ -146,11 +146,7 @@ struct priced_step {
     struct step_cost cost;
 };
 
-static int compare_prices(const void *a, const void *b)
-{
-    const struct priced_step *x = a, *y = b;
-    return x->cost.seconds != y->cost.seconds ? ORDER(y->cost.seconds, x->cost.seconds) : ORDER(x->step, y->step);
-}
+COMPARISON(compare_prices, struct priced_step, ORDER(y->cost.seconds, x->cost.seconds) ?: ORDER(x->step, y->step))
 
 bool backend_explain(struct backend *b, const struct graph *g, bool only_guesses, struct text *out, struct error *error)
 {

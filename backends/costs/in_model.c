@@ -33,8 +33,7 @@ struct in_model_notes *in_model_notes_new(void)
 
 void in_model_notes_free(struct in_model_notes *notes)
 {
-    vec_free(&notes->notes);
-    vec_free(&notes->formers);
+    vecs_free(notes, notes, formers);
     key_set_free(&notes->steps);
     arena_free(&notes->arena);
     mem_free(notes, sizeof *notes);

@@ -174,8 +174,7 @@ void backend_choose(struct backend *b, struct plan *plan)
     b->measuring.only_recalls = true;
     chains_join(b, plan, &ignored);
     b->measuring.only_recalls = only_recalls;
-    for (size_t i = 0; i < plan->steps.count; i++) {
-        struct step *step = &plan->steps.items[i];
+    vec_each(&plan->steps, step) {
         struct step_prices p;
         if (!step->is_constant)
             choose_step(b, plan, step, step_prices_recall(b, plan, step, &p) ? &p : NULL);
@@ -197,8 +196,7 @@ void backend_choose_given(struct backend *b, struct plan *plan, const step_choic
         return;
     }
     join_by(b, plan, is_given, (void *)given);
-    for (size_t i = 0; i < plan->steps.count; i++) {
-        struct step *step = &plan->steps.items[i];
+    vec_each(&plan->steps, step) {
         text_clear(&text);
         step_print(&text, plan, step);
         const struct step_choice *c = step->is_constant ? NULL : find_given(given, text.chars);
@@ -230,8 +228,7 @@ void plan_list_choices(const struct plan *plan, struct arena *arena, step_choice
 struct inexact_steps plan_inexact_steps(struct backend *b, const struct plan *plan)
 {
     struct inexact_steps sum = {0};
-    for (size_t i = 0; i < plan->steps.count; i++) {
-        const struct step *step = &plan->steps.items[i];
+    vec_each(&plan->steps, step) {
         struct step_prices p = {0};
         bool is_known = !step->is_constant && step_prices_recall(b, plan, step, &p);
         sum.n_taken += step->way.error > 0;
@@ -257,8 +254,7 @@ static bool make_chosen(struct backend *b, const struct graph *g, const uint8_t 
 static void add_gains(struct backend *b, const struct plan *plan, step_choices *list)
 {
     TEXT(text);
-    for (size_t i = 0; i < plan->steps.count; i++) {
-        const struct step *step = &plan->steps.items[i];
+    vec_each(&plan->steps, step) {
         struct step_prices p;
         if (step->is_constant || !(step->way.error > 0) || !step_prices_recall(b, plan, step, &p))
             continue;

@@ -31,10 +31,7 @@ static bool is_median_known(const double *samples, size_t count)
 // The first ones may be long for other reasons.
 static bool is_hopeless(const struct samples *s, double best)
 {
-    double shortest = s->n_all ? INFINITY : 0;
-    for (size_t i = 0; i < s->n_all; i++)
-        shortest = fmin(shortest, s->all[i]);
-    return shortest > HOPELESS * best;
+    return s->n_all && SMALLEST(double, INFINITY, size_t, i, s->n_all, s->all[i]) > HOPELESS * best;
 }
 
 bool samples_suffice(const struct samples *s, size_t most, double best)

@@ -1,7 +1,6 @@
 // The cost of one step of a plan: from memory, from the database, measured now, or guessed.
 #include "backends/costs/step_cost.h"
 
-#include "backends/contract/backend.h"
 #include "backends/costs/cost_database.h"
 #include "backends/limits.def"
 #include "backends/planning/plan_memory.h"
@@ -59,8 +58,7 @@ void step_memory_free(struct step_memory *memory)
     key_set_free(&memory->taken_back);
     key_set_free(&memory->expected);
     arena_free(&memory->arena);
-    vec_free(&memory->words.list);
-    vec_free(&memory->known);
+    vecs_free(memory, words.list, known);
     mem_free(memory, sizeof *memory);
 }
 
@@ -401,8 +399,7 @@ static bool predict(struct backend *b, const struct plan *plan, const struct ste
     if (step->n_parts || b->memory->known.count == 0)
         return false;
     list_choices(b, plan, step, precision, &among);
-    for (size_t i = 0; i < b->memory->known.count; i++) {
-        const struct known_step *k = &b->memory->known.items[i];
+    vec_each(&b->memory->known, k) {
         double distance = fabs(log(work / k->work));
         if (k->kind != kind || distance >= nearest || !is_listed(&among, k->cost.choice))
             continue;

@@ -280,9 +280,7 @@ void cache_conditions_free(struct cache_conditions *s)
     if (s->kernel->free && s->state)
         s->kernel->free(s->state);
     arena_free(&s->unpacked);
-    vec_free(&s->operands);
-    vec_free(&s->results);
-    vec_free(&s->weights);
+    vecs_free(s, operands, results, weights);
 }
 
 struct cache_conditions *cache_conditions_make(const struct step_request *r)

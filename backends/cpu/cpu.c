@@ -133,8 +133,7 @@ static size_t bytes_to_pack(const struct plan *plan)
 {
     size_t bytes = 0;
     LOCAL_ZEROS(bool, is_counted, plan->memory.count + 1);
-    for (size_t i = 0; i < plan->steps.count; i++) {
-        const struct step *step = &plan->steps.items[i];
+    vec_each(&plan->steps, step) {
         if (step->is_constant || !packs_weights(plan, step) || step->n_operands <= CPU_PACKED_OPERAND)
             continue;
         const struct view *weights = &step->operands[CPU_PACKED_OPERAND];
@@ -225,8 +224,7 @@ static bool prepare_steps(struct cpu_model *m, struct cpu_backend *b, const uint
     }
     if (!is_done)
         return false;
-    for (size_t i = 0; i < m->n_steps; i++) {
-        const struct prepared_step *s = &m->steps[i];
+    EACH(m->steps, m->n_steps, s) {
         size_t bytes = s->kernel->scratch_bytes ? s->kernel->scratch_bytes(s->state) : 0;
         scratch_bytes = bytes > scratch_bytes ? bytes : scratch_bytes;
     }
@@ -320,8 +318,7 @@ static bool time_run(struct model *model, const struct tensor_value *inputs, str
 static void list_packed(const struct model *model, packed_weights *list)
 {
     const struct cpu_model *m = (const struct cpu_model *)model;
-    for (size_t i = 0; i < m->n_steps; i++) {
-        const struct prepared_step *s = &m->steps[i];
+    EACH(m->steps, m->n_steps, s) {
         const struct step *step = &m->base.plan.steps.items[s->number];
         struct packed_weight w;
         char *data;

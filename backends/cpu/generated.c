@@ -98,8 +98,7 @@ static bool is_worth_generating(const struct step *step)
 {
     bool is_hard = false;
     double places = 0;
-    for (int i = 0; i < step->n_loops; i++) {
-        const struct loop *l = &step->loops[i];
+    EACH(step->loops, step->n_loops, l) {
         places += loop_places(l);
         is_hard = is_hard || loop_text_reduction(l) < l->n_instructions || cpu_loop_has_functions(l);
     }

@@ -8,7 +8,6 @@ struct cpu_machine;
 struct kept_memory;
 struct memory_probe;
 struct programs;
-struct workers;
 
 struct cpu_backend {
     struct backend base;

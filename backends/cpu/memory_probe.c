@@ -8,7 +8,6 @@
 #include "core/memory/arena.h"
 #include "core/memory/memory.h"
 #include "core/numbers/statistics.h"
-#include "core/system/clock.h"
 #include <string.h>
 
 #define NAME_OF_READ "memory: 2 MiB that were flushed, in several streams"

@@ -1,7 +1,6 @@
 // Weights are found packed, or else packed when the step is prepared; those that are not known then, before each run.
 #include "backends/cpu/primitive.h"
 
-#include "backends/cpu/epilogue.h"
 #include "backends/cpu/fallback.h"
 #include "backends/cpu/kept_memory.h"
 #include "backends/cpu/loops/loops.h"

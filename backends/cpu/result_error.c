@@ -129,8 +129,7 @@ static bool find_error(struct comparing *c, const char *choice, double *ret_erro
     double difference = 0, size = 0, norm = 0;
     if (!run(c, choice))
         return false;
-    for (int i = 0; i < N_PLACES; i++) {
-        const struct place *p = &c->places[i];
+    EACH(c->places, N_PLACES, p) {
         double d =
             entry(c, c->tile.target, &c->tile.definition.target, p->index[1], p->index, p->index[2], p->index[3]) -
             p->value;

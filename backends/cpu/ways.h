@@ -9,8 +9,6 @@
 #include "backends/cpu/kernel.h"
 #include "backends/planning/plan.h"
 
-struct text;
-
 struct cpu_way {
     const char *name;   // the first word of its choices
     // Is it a step of a kind that the way may run, on some machine?

@@ -21,6 +21,7 @@
 #include "core/memory/arena.h"
 #include "core/memory/memory.h"
 #include "core/text/error.h"
+#include "core/text/text.h"
 #include "graph/graph_whole.h"
 #include <stdio.h>
 #include <string.h>
@@ -174,13 +175,6 @@ static bool read_description(const char *text, struct gpu_information *ret_infor
     return true;
 }
 
-static bool is_with_tf32(const char *device)
-{
-    static const char ending[] = ", tf32";
-    size_t n = strlen(device);
-    return n >= sizeof ending && strcmp(device + n - (sizeof ending - 1), ending) == 0;
-}
-
 // --- opening ---------------------------------------------------------------------------------------------------------
 
 struct plan_target cuda_plan_target(struct cuda_backend *b)
@@ -233,7 +227,7 @@ static bool find_device(const char *path, bool allows_tf32, char *ret_device, si
         return false;
     for (size_t i = 0; !is_found && i < cost_database_count(costs); i++) {
         const char *device = cost_database_device(costs, i);
-        if (is_with_tf32(device) != allows_tf32 || !read_description(device, ret_information))
+        if (text_ends_with(device, ", tf32") != allows_tf32 || !read_description(device, ret_information))
             continue;
         snprintf(ret_device, size, "%s", device);
         is_found = true;

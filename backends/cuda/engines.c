@@ -67,8 +67,7 @@ static void add_choice(choice_list *list, const char *before, const char *text)
 static void add_near(const struct cuda_backend *b, const struct engine_shape *shape, choice_list *list)
 {
     const struct known_engine *nearest = NULL;
-    for (size_t i = 0; i < b->engines.count; i++) {
-        const struct known_engine *e = &b->engines.items[i];
+    vec_each(&b->engines, e) {
         double least = nearest ? distance(&nearest->shape, shape) : INFINITY;
         if (distance(&e->shape, shape) < least && !is_listed(list, e->choice))
             nearest = e;

@@ -51,8 +51,7 @@ void kernel_cache_free(struct kernel_cache *cache)
     for (size_t i = 0; i < cache->kernels.count; i++)
         if (cache->kernels.items[i])
             cache->api->unload(cache->gpu, cache->kernels.items[i]);
-    vec_free(&cache->kernels);
-    vec_free(&cache->expected);
+    vecs_free(cache, kernels, expected);
     key_set_free(&cache->texts);
     arena_free(&cache->arena);
     mem_free(cache, sizeof *cache);

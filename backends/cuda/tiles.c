@@ -81,24 +81,20 @@ static double cycles_of(const struct guessing *g, const struct kernel_tile *s, c
 
 static bool is_better_for_size(const struct guessing *g, const struct guessed_tile *t)
 {
-    for (int i = 0; i < g->n; i++) {
-        const struct guessed_tile *k = &g->kept[i];
+    EACH(g->kept, g->n, k)
         if (k->rows == t->rows && k->columns == t->columns && k->tile.stages == t->tile.stages &&
             k->tile.has_cores == t->tile.has_cores && k->cycles <= t->cycles)
             return false;
-    }
     return g->n < MOST_KEPT || g->kept[g->n - 1].cycles > t->cycles;
 }
 
 static void drop_of_size(struct guessing *g, const struct guessed_tile *t)
 {
     int n = 0;
-    for (int i = 0; i < g->n; i++) {
-        const struct guessed_tile *k = &g->kept[i];
+    EACH(g->kept, g->n, k)
         if (k->rows != t->rows || k->columns != t->columns || k->tile.stages != t->tile.stages ||
             k->tile.has_cores != t->tile.has_cores)
             g->kept[n++] = *k;
-    }
     g->n = n < MOST_KEPT ? n : MOST_KEPT - 1;
 }
 
@@ -163,9 +159,7 @@ static void try_tiles(struct guessing *g)
 // The guess compares tiles with stages and others less surely than those of a kind.
 static void bring_other_kind_forward(struct guessing *g)
 {
-    int at = 1;
-    while (at < g->n && g->kept[at].tile.stages == g->kept[0].tile.stages)
-        at++;
+    int at = FIRST_OF(int, i, g->n, g->kept[i].tile.stages != g->kept[0].tile.stages);
     if (at >= g->n || g->kept[at].cycles > DOUBTFUL_TILE * g->kept[0].cycles)
         return;
     struct guessed_tile other = g->kept[at];

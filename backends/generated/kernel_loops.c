@@ -115,10 +115,7 @@ static int axis_across(const struct nest *inner, int operand)
     int last = inner->n - 1;
     if (last < 1 || inner->dim[last] < 8 || inner->stride[last][operand] == 1 || inner->stride[last][operand] == 0)
         return -1;
-    for (int i = 0; i < last; i++)
-        if (inner->stride[i][operand] == 1 && inner->dim[i] >= 8)
-            return i;
-    return -1;
+    return PLACE_OF(int, i, last, inner->stride[i][operand] == 1 && inner->dim[i] >= 8);
 }
 
 // The first operand that lies across decides; only those that lie as it does go through shared memory.
@@ -387,12 +384,9 @@ static int64_t places_of(const struct loop *loop, int first, int end)
 // A block as large as the work at one place, from a warp up.
 static int threads_for(const struct step *step)
 {
-    int64_t most = 1;
-    for (int i = 0; i < step->n_loops; i++) {
-        const struct loop *l = &step->loops[i];
-        int64_t work = places_of(l, step->n_shared, l->rank + l->n_reduced);
-        most = work > most ? work : most;
-    }
+    const struct loop *l = step->loops;
+    int64_t most =
+        LARGEST(int64_t, 1, int, i, step->n_loops, places_of(&l[i], step->n_shared, l[i].rank + l[i].n_reduced));
     int threads = 32;
     while (threads < 512 && threads * 4 < most)
         threads *= 2;

@@ -3,8 +3,6 @@
 #include "backends/generated/kernel_text.h"
 #include "backends/generated/nest.h"
 
-struct arena;
-
 #define MOST_NESTS 3
 struct loop_values {
     struct kernel_text *k;

@@ -18,10 +18,7 @@ void loop_text_name(uint16_t value, char ret_name[VALUE_NAME_SIZE])
 
 int loop_text_reduction(const struct loop *l)
 {
-    int i = 0;
-    while (i < l->n_instructions && l->instructions[i].kind != INSTRUCTION_REDUCE)
-        i++;
-    return i;
+    return FIRST_OF(int, i, l->n_instructions, l->instructions[i].kind == INSTRUCTION_REDUCE);
 }
 
 static void add_instruction(struct text *text, const struct dialect *d, const struct loop *l, int number)

@@ -3,8 +3,6 @@
 #include "backends/planning/plan.h"
 #include "core/text/text.h"
 
-struct arena;
-
 struct nest {
     char letter;   // of the places on the axes in the text: i0, i1, ...
     int n, n_accesses;

@@ -21,8 +21,7 @@ struct printing {
 
 void rows_kernel_free(struct rows_kernel *k)
 {
-    vec_free(&k->numbers.list);
-    vec_free(&k->accesses);
+    vecs_free(k, numbers.list, accesses);
 }
 
 // --- forms -----------------------------------------------------------------------------------------------------------
@@ -93,8 +92,7 @@ static bool takes_what_is_behind(const struct printing *p)
 static bool takes_instructions(const struct loop *l)
 {
     int reductions = 0;
-    for (int i = 0; i < l->n_instructions; i++) {
-        const struct instruction *code = &l->instructions[i];
+    EACH(l->instructions, l->n_instructions, code) {
         bool reduces = code->kind == INSTRUCTION_REDUCE;
         reductions += reduces;
         if (reduces ? code->fn != FN_ADD && code->fn != FN_MAX : !vector_text_knows(code))

@@ -10,8 +10,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct text;
-
 struct rows_kernel {
     struct words numbers;
     VEC(struct loop_access) accesses;   // addresses that it is given, in this order

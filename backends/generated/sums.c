@@ -145,8 +145,7 @@ static bool is_quotient_of_row(const struct sums *s, const struct expr_node *n)
     if (!affine_form_of(s->d, n->a, &f))
         return false;
     int64_t multiple = n->value, low = f.base, high = f.base;
-    for (int i = 0; i < f.n; i++) {
-        const struct scaled_atom *t = &f.terms[i];
+    EACH(f.terms, f.n, t) {
         struct index_range range = index_range(s->d, t->atom);
         if (!depends_on_last(s, t->atom)) {
             multiple = greatest_common_divisor(multiple, t->factor);

@@ -9,9 +9,6 @@
 #pragma once
 #include "expressions/definition.h"
 
-struct arena;
-struct text;
-
 // Defines NAMED(run) (run.h), given the addresses of all inputs, and the result. `strides`: of each input, and of the
 // result behind them, how far neighbours on each axis are apart, in entries; NULL, for one or all: row by row. False:
 // the definition is not of this form, or its rows are too long and cannot be cut.

@@ -45,9 +45,7 @@ static struct tile_kind kind_of_tile(const struct tile_definition *d, const stru
 int tile_kind_number(const struct tile_definition *d, struct tile_shape *k, int64_t tile)
 {
     struct tile_kind kind = kind_of_tile(d, k, tile);
-    int i = 0;
-    while (i < k->n_kinds && memcmp(&k->kinds[i], &kind, sizeof kind) != 0)
-        i++;
+    int i = FIRST_OF(int, n, k->n_kinds, memcmp(&k->kinds[n], &kind, sizeof kind) == 0);
     if (i == k->n_kinds && i < TILE_MOST_KINDS)
         k->kinds[k->n_kinds++] = kind;
     return i;

@@ -17,8 +17,6 @@
 #include "backends/generated/loop_text.h"
 #include <stddef.h>
 
-struct text;
-
 // Channel c of a pixel stands at c / lanes * block + c % lanes * lane.
 struct tile_image {
     int64_t image, block, row, pixel, lane;   // distances in entries

@@ -2,8 +2,6 @@
 #pragma once
 #include "backends/generated/tile.h"
 
-struct text;
-
 // Defines NAMED(run) (run.h), given x, packed weights, y, addresses of the epilogue's operands, [0] of the scale, and
 // numbers (tile_arguments.h).
 void tile_print(struct text *text, const struct tile_definition *d, const struct tile_schedule *s);

@@ -3,8 +3,6 @@
 #pragma once
 #include "backends/generated/loop_text.h"
 
-struct text;
-
 // LANES, I (an integer of 64 bits), V (a vector), SELECT, ALL, and NAMED(load), NAMED(store), NAMED(max), ...;
 // IN_REGISTER(v): v is loaded once, and not by each instruction that reads it.
 void vector_text_begin(struct text *text, int lanes);

@@ -202,11 +202,9 @@ static bool serves_single_precision(const struct code *code, const struct defini
 
 static bool is_view(const struct code *code, const struct definition *d)
 {
-    for (int i = 0; i < code->n_stages; i++) {
-        const struct stage_code *s = &code->stages[i];
+    EACH(code->stages, code->n_stages, s)
         if (s->n_instructions || s->n_reads != 1 || s->reads[0].tensor != 0 || s->type.dtype != d->inputs[0].dtype)
             return false;
-    }
     return d->n_inputs == 1;
 }
 
@@ -258,8 +256,7 @@ bool read_is_identity(const struct affine_read *read, const struct type *source,
             return false;
         n += source->dim[i] != 1;
     }
-    for (int i = 0; i < read->n_terms; i++) {
-        const struct affine_term *t = &read->terms[i];
+    EACH(read->terms, read->n_terms, t) {
         if (t->variable != t->axis || t->coefficient != 1)
             return false;
         n -= source->dim[t->axis] != 1;

@@ -9,8 +9,6 @@
 #pragma once
 #include "operators/operator.h"
 
-struct arena;
-
 #define VALUE_OF_INSTRUCTION 0x8000
 enum instruction_kind { INSTRUCTION_APPLY, INSTRUCTION_CONSTANT, INSTRUCTION_REDUCE };
 struct instruction {

@@ -20,8 +20,7 @@ struct code_cache *code_cache_new(void)
 
 void code_cache_free(struct code_cache *cache)
 {
-    vec_free(&cache->codes);
-    vec_free(&cache->words.list);
+    vecs_free(cache, codes, words.list);
     key_set_free(&cache->applications);
     arena_free(&cache->arena);
     mem_free(cache, sizeof *cache);

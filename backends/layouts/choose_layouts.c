@@ -38,8 +38,7 @@ static unsigned slots_needed(const struct layout_search *s, const struct layout_
 static bool look_at(struct layout_search *s, const int *values)
 {
     bool is_any_missing = false;
-    for (size_t i = 0; i < s->parts.count; i++) {
-        struct layout_part *part = &s->parts.items[i];
+    vec_each(&s->parts, part) {
         part->entry = 0;
         part->slots = 0;
         part->is_unknown = false;
@@ -50,8 +49,7 @@ static bool look_at(struct layout_search *s, const int *values)
         part->is_missing = part->kind != PART_COPIES && isnan(layout_table_of(s, part)->seconds[part->entry]);
         is_any_missing |= part->is_missing;
     }
-    for (size_t i = 0; i < s->parts.count; i++) {
-        struct layout_part *part = &s->parts.items[i];
+    vec_each(&s->parts, part) {
         unsigned slots = part->kind == PART_COPIES ? slots_needed(s, part) : 0;
         for (int k = 0; k < LAYOUT_SLOTS; k++)
             if (slots >> k & 1)
@@ -295,13 +293,8 @@ struct turn {
 };
 typedef VEC(struct turn) turn_list;
 
-static int compare_turns(const void *a, const void *b)
-{
-    const struct turn *x = a, *y = b;
-    if (x->operations != y->operations)
-        return ORDER(y->operations, x->operations);
-    return x->plan != y->plan ? ORDER(x->plan, y->plan) : ORDER(x->step, y->step);
-}
+COMPARISON(compare_turns, struct turn,
+           ORDER(y->operations, x->operations) ?: ORDER(x->plan, y->plan) ?: ORDER(x->step, y->step))
 
 // Choices that seldom gain, and take a compiler, come behind all others.
 static bool measure_turns(struct layout_search *s, const struct plan *plans, const turn_list *turns)
@@ -360,8 +353,7 @@ static bool search_exactly(struct layout_search *s, int *ret_values, struct assi
 static double seconds_looked_at(const struct layout_search *s)
 {
     double seconds = 0;
-    for (size_t i = 0; i < s->parts.count; i++) {
-        const struct layout_part *part = &s->parts.items[i];
+    vec_each(&s->parts, part) {
         const double *entries = layout_table_of(s, part)->seconds;
         unsigned slots = part->kind == PART_COPIES ? slots_needed(s, part) : 0;
         seconds += part->kind == PART_STEPS ? entries[part->entry] : 0;

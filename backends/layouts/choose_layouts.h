@@ -13,7 +13,6 @@
 #include "backends/planning/plan.h"
 
 struct backend;
-struct error;
 struct estimate;
 struct step_cost;
 

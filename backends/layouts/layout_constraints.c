@@ -54,10 +54,7 @@ static double seconds_of_set(const struct layout_table *copies, size_t entry, un
 // The most that copies into these slots cost, however the tensor stands.
 static double most_seconds_of(const struct layout_table *copies, unsigned slots)
 {
-    double most = 0;
-    for (size_t i = 0; i < copies->n_entries / LAYOUT_SLOTS; i++)
-        most = fmax(most, seconds_of_set(copies, i, slots));
-    return most;
+    return LARGEST(double, 0, size_t, i, copies->n_entries / LAYOUT_SLOTS, seconds_of_set(copies, i, slots));
 }
 
 // A need joins a reader and the set: what the set lacks costs at least as much as to put it into the set, so that it
@@ -140,8 +137,7 @@ struct assignment layouts_find_among_known(struct layout_search *s, int *ret_val
 {
     size_t n_choices = s->plan.choices.count;
     struct formulation f = begin_formulation(s);
-    for (size_t i = 0; i < s->parts.count; i++) {
-        const struct layout_part *part = &s->parts.items[i];
+    vec_each(&s->parts, part) {
         if (part->kind == PART_STEPS)
             add_table(&f, (int)part->scope.count, part->scope.items, bounds_of(s, layout_table_of(s, part)));
         else if (part->kind == PART_COPIES)
@@ -187,8 +183,7 @@ bool layouts_are_hard(struct layout_search *s)
     struct assignment_limits limits = assignment_standard_limits;
     ARENA_MARK(mark, s->arena);
     struct formulation f = begin_formulation(s);
-    for (size_t i = 0; i < s->parts.count; i++) {
-        const struct layout_part *part = &s->parts.items[i];
+    vec_each(&s->parts, part) {
         if (part->kind == PART_STEPS)
             add_table(&f, (int)part->scope.count, part->scope.items, NULL);
         else if (part->kind == PART_COPIES)

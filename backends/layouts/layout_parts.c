@@ -77,8 +77,7 @@ static void add_step(struct layout_search *s, struct layout_part *part, uint32_t
 // A part for each step with nodes; for each piece, where a node takes several steps.
 static void number_nodes_of_steps(struct layout_search *s)
 {
-    for (uint32_t i = 0; i < s->plan.steps.count; i++) {
-        const struct step *step = &s->plan.steps.items[i];
+    vec_each(&s->plan.steps, step) {
         if (step->is_constant || step->origin.first_node == NO_NODE)
             continue;
         uint32_t part = (uint32_t)s->parts.count;
@@ -155,8 +154,7 @@ static void add_shared_memories(struct layout_search *s)
     struct last_reader *last = arena_array(s->arena, struct last_reader, s->plan.memory.count + 1);
     for (memory_id m = 0; m < s->plan.memory.count; m++)
         last[m].part = NO_LAYOUT_PART;
-    for (size_t i = 0; i < s->plan.requests.count; i++) {
-        const struct layout_request *r = &s->plan.requests.items[i];
+    vec_each(&s->plan.requests, r) {
         struct last_reader *l = &last[r->view.memory];
         uint32_t part = r->node == NO_NODE ? NO_LAYOUT_PART : s->part_of_node[r->node];
         if (part != NO_LAYOUT_PART && l->part == part && l->tensor != r->tensor)

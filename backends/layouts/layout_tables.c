@@ -14,9 +14,7 @@ struct layout_memory *layout_memory_new(void)
 
 void layout_memory_free(struct layout_memory *memory)
 {
-    vec_free(&memory->tables);
-    vec_free(&memory->key.list);
-    vec_free(&memory->step.list);
+    vecs_free(memory, tables, key.list, step.list);
     key_set_free(&memory->keys);
     arena_free(&memory->arena);
     mem_free(memory, sizeof *memory);

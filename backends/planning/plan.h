@@ -19,7 +19,6 @@
 #include "backends/planning/view.h"
 #include "graph/graph.h"
 
-struct arena;
 struct plan;
 struct planner;
 struct step;

@@ -131,8 +131,7 @@ static void find_nodes(struct step *joined, int n, const struct step *parts)
 static void link_nodes(struct plan *plan, const struct step *joined)
 {
     node_id last = NO_NODE;
-    for (int i = 0; i < joined->n_parts; i++) {
-        const struct step *part = &joined->parts[i];
+    EACH(joined->parts, joined->n_parts, part) {
         if (part->origin.first_node == NO_NODE)
             continue;
         if (last != NO_NODE)

@@ -33,13 +33,8 @@ static double rank_in(enum order order, const struct placed *x)
 }
 
 // The highest rank first, of equal ones the largest.
-static int compare_ranks(const void *a, const void *b)
-{
-    const struct placed *x = a, *y = b;
-    if (x->rank != y->rank)
-        return ORDER(y->rank, x->rank);
-    return x->bytes != y->bytes ? ORDER(y->bytes, x->bytes) : ORDER(x->memory, y->memory);
-}
+COMPARISON(compare_ranks, struct placed,
+           ORDER(y->rank, x->rank) ?: ORDER(y->bytes, x->bytes) ?: ORDER(x->memory, y->memory))
 
 static void sort_in_order(enum order order, size_t n, struct placed *wanted)
 {
@@ -232,11 +227,9 @@ bool step_reads_in_loops(const struct step *s, memory_id memory)
 bool *plan_list_read(const struct plan *plan, struct arena *arena)
 {
     bool *is_read = arena_array(arena, bool, plan->memory.count + 1);
-    for (size_t i = 0; i < plan->steps.count; i++) {
-        const struct step *s = &plan->steps.items[i];
+    vec_each(&plan->steps, s)
         for (struct touched_memory t = {0}; !s->is_constant && step_next_memory(s, &t);)
             is_read[t.memory] = is_read[t.memory] || !t.is_written;
-    }
     return is_read;
 }
 

@@ -250,10 +250,7 @@ static void print_access(struct text *out, const struct plan *plan, const struct
         text_printf(out, "b%d@%d", a->block, a->block_variable);
 }
 
-static int compare_texts(const void *a, const void *b)
-{
-    return strcmp(((const struct text *)a)->chars, ((const struct text *)b)->chars);
-}
+COMPARISON(compare_texts, struct text, strcmp(x->chars, y->chars))
 
 // Sorted, and those alike once, with their number if that is wanted. Takes the texts.
 static void print_sorted(struct text *out, struct text *texts, int n, bool has_numbers)

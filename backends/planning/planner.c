@@ -19,18 +19,9 @@
 // --- the end ---------------------------------------------------------------------------------------------------------
 // The order of steps, and lifetimes of memories.
 
-static int compare_orders(const void *a, const void *b)
-{
-    const struct step *x = a, *y = b;
-    return ORDER(x->notes.order, y->notes.order);
-}
+COMPARISON(compare_orders, struct step, ORDER(x->notes.order, y->notes.order))
 
-static int compare_needs(const void *a, const void *b)
-{
-    const struct step *x = a, *y = b;
-    int by_need = ORDER(x->notes.needed_at, y->notes.needed_at);
-    return by_need ? by_need : compare_orders(a, b);
-}
+COMPARISON(compare_needs, struct step, ORDER(x->notes.needed_at, y->notes.needed_at) ?: compare_orders(x, y))
 
 static bool does_nothing(const struct step *s)
 {
@@ -44,11 +35,9 @@ static void drop_empty_steps(struct plan *plan)
 
 static void note_apart(struct planner *p)
 {
-    for (size_t i = 0; i < p->plan->steps.count; i++) {
-        struct step *s = &p->plan->steps.items[i];
+    vec_each(&p->plan->steps, s)
         s->notes.is_apart =
             s->origin.last_node != NO_NODE && planner_is_apart(p, p->g->nodes.items[s->origin.last_node].first_output);
-    }
 }
 
 static void keep_results_of_constants(struct planner *p)
@@ -301,8 +290,5 @@ bool plan_make(struct plan *ret_plan, const struct plan_request *request, struct
 
 void plan_free(struct plan *plan)
 {
-    vec_free(&plan->steps);
-    vec_free(&plan->memory);
-    vec_free(&plan->choices);
-    vec_free(&plan->requests);
+    vecs_free(plan, steps, memory, choices, requests);
 }

@@ -27,10 +27,7 @@ struct cluster {
 
 static int number_in_cluster(const struct cluster *c, tensor_id t)
 {
-    for (int i = 0; i < c->n_tensors; i++)
-        if (c->tensors[i] == t)
-            return i;
-    return -1;
+    return PLACE_OF(int, i, c->n_tensors, c->tensors[i] == t);
 }
 
 static void add_tensor(const struct planner *p, struct cluster *c, tensor_id t)

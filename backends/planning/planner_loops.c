@@ -157,9 +157,7 @@ static int shared_axes(const struct code *code)
     int shared = MAX_RANK;
     for (int i = 0; i < code->n_stages; i++) {
         const struct type *first = &code->stages[0].type, *t = &code->stages[i].type;
-        int n = 0;
-        while (n < first->rank && n < t->rank && first->dim[n] == t->dim[n])
-            n++;
+        int n = FIRST_OF(int, k, first->rank, k == t->rank || first->dim[k] != t->dim[k]);
         shared = n < shared ? n : shared;
     }
     for (int i = 0; i < code->n_stages; i++)

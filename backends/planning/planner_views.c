@@ -124,10 +124,7 @@ static enum layout first_alike(const struct view *v, enum layout layout)
 {
     struct type type = type_make(v->dtype, v->rank, v->dim);
     struct view dense = view_dense(NO_MEMORY, &type, layout);
-    for (enum layout l = 0; l < layout; l++)
-        if (layout_suits(l, &type) && view_has_layout(&dense, l))
-            return l;
-    return layout;
+    return FIRST_OF(enum layout, l, layout, layout_suits(l, &type) && view_has_layout(&dense, l));
 }
 
 static struct view copy_of_tensor(struct planner *p, tensor_id t, const struct view *v, enum layout layout)

@@ -84,9 +84,7 @@ void programs_close(struct programs *p)
     }
     if (p->folder >= 0)
         close(p->folder);
-    vec_free(&p->objects);
-    vec_free(&p->entries);
-    vec_free(&p->waiting);
+    vecs_free(p, objects, entries, waiting);
     key_set_free(&p->texts);
     arena_free(&p->arena);
     pthread_mutex_destroy(&p->lock);

@@ -9,7 +9,6 @@
 #include "core/memory/arena.h"
 #include <assert.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>

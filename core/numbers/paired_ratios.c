@@ -4,7 +4,7 @@
 // adding up multiplicities in that order until half of the drawn values are passed.
 #include "core/numbers/paired_ratios.h"
 
-#include "core/memory/memory.h"
+#include "core/memory/vec.h"
 #include "core/numbers/random.h"
 #include "core/numbers/statistics.h"
 #include <assert.h>
@@ -60,11 +60,7 @@ struct blocks {
     size_t *multiplicity, *sizes;   // of every block
 };
 
-static int compare_values(const void *left, const void *right)
-{
-    double a = ((const struct valued_block *)left)->value, b = ((const struct valued_block *)right)->value;
-    return (a > b) - (a < b);
-}
+COMPARISON(compare_values, struct valued_block, ORDER(x->value, y->value))
 
 static void init_blocks(struct blocks *b, const double *values, const size_t *ends, size_t n)
 {

@@ -1,6 +1,7 @@
 // Linux tells in /proc/loadavg: "9.03 4.12 2.00 10/412 12345", the fourth being threads that run, this one among them.
 #define _DEFAULT_SOURCE   // getloadavg
 #include "core/system/machine_load.h"
+#include "core/memory/vec.h"
 #include "core/system/cores.h"
 #include "core/text/text.h"
 #include <stdio.h>
@@ -22,10 +23,7 @@ static int count_running(void)
     return n_running > 1 ? n_running - 1 : 0;
 }
 
-static int compare_counts(const void *left, const void *right)
-{
-    return *(const int *)left - *(const int *)right;
-}
+COMPARISON(compare_counts, int, ORDER(*x, *y))
 
 int machine_others_running(void)
 {

@@ -1,13 +1,11 @@
 // Text grows by doubling and is always NUL-terminated behind `count`. Reals are printed and read in the C locale: no
 // program of the project calls setlocale.
 #include "core/text/text.h"
-#include "core/memory/memory.h"
 #include "core/memory/vec.h"
 #include "core/text/unicode.h"
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -201,6 +199,12 @@ void text_add_shown_lines(struct text *t, const char *chars)
 const char *plural_ending(uint64_t n)
 {
     return n == 1 ? "" : "s";
+}
+
+bool text_ends_with(const char *text, const char *ending)
+{
+    size_t n = strlen(text), m = strlen(ending);
+    return n > m && strcmp(text + n - m, ending) == 0;
 }
 
 bool text_is_among(const char *text, size_t n, const char *const *texts)

@@ -26,6 +26,7 @@ void text_add_json(struct text *t, const char *chars);     // as a JSON string, 
 void text_add_shown(struct text *t, const char *chars);
 void text_add_shown_lines(struct text *t, const char *chars);   // ends of lines stay
 const char *plural_ending(uint64_t n);                          // of regular nouns: "%zu node%s", n, plural_ending(n)
+bool text_ends_with(const char *text, const char *ending);      // and is longer
 bool text_is_among(const char *text, size_t n, const char *const *texts);   // looked for from the last to the first
 void text_clear(struct text *t);
 void text_free(struct text *t);

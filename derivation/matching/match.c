@@ -50,10 +50,7 @@ static int place_in_operand(const struct matching *m, uint32_t variable, uint8_t
 {
     expr read = m->s.reads[m->reads[signature & IN_SECOND ? 1 : 0]];
     int rank = definition_tensor(&m->p->d, read_tensor_of(m->p, read))->rank;
-    for (int axis = 0; axis < rank; axis++)
-        if (expr_mentions(m->p, read_indices(m->p, read)[axis], variable))
-            return axis;
-    return rank;
+    return FIRST_OF(int, axis, rank, expr_mentions(m->p, read_indices(m->p, read)[axis], variable));
 }
 
 static bool insert_variable(const struct matching *m, struct assigned *to, uint32_t variable, uint8_t signature)
@@ -179,10 +176,8 @@ static bool merge_sum(struct matching *m, struct assigned *it)
 
 static bool merge_sums(struct matching *m)
 {
-    for (int i = 0; i < m->table->n_iterators; i++)
-        if (!(m->table->signatures[i] & IN_RESULT) && m->iterators[i].n > 0 && !merge_sum(m, &m->iterators[i]))
-            return false;
-    return true;
+    return ALL(int, i, m->table->n_iterators,
+               m->table->signatures[i] & IN_RESULT || m->iterators[i].n <= 0 || merge_sum(m, &m->iterators[i]));
 }
 
 // --- operands --------------------------------------------------------------------------------------------------------
@@ -318,10 +313,7 @@ static struct substitution substitution_of_entries(const struct operand *o)
 // The operand's axis for a window on this axis of the tensor, or -1.
 static int window_on(const struct operand *o, int axis)
 {
-    for (int i = 0; i < o->as.type.rank; i++)
-        if (is_window(o, i) && window_of_axis(o->m, i)->axis == axis)
-            return i;
-    return -1;
+    return PLACE_OF(int, i, o->as.type.rank, is_window(o, i) && window_of_axis(o->m, i)->axis == axis);
 }
 
 static expr entry_of_index(struct operand *o, const struct substitution *entries, int axis)

@@ -21,10 +21,7 @@ struct parted {
 
 static int iterator_of(const struct parted *t, int64_t variable)
 {
-    for (int i = 0; i < t->table->n_iterators; i++)
-        if (t->variables[i] == variable)
-            return i;
-    return -1;
+    return PLACE_OF(int, i, t->table->n_iterators, t->variables[i] == variable);
 }
 
 static bool add_iterator(struct parted *t, uint32_t variable, uint8_t signature)
@@ -46,10 +43,7 @@ static bool collect_iterators(struct parted *t)
     for (int axis = 0; axis < t->s.type.rank; axis++)
         if (!add_iterator(t, t->s.first_axis + (uint32_t)axis, IN_RESULT))
             return false;
-    for (int i = 0; i < t->s.n_sums; i++)
-        if (!add_iterator(t, t->s.sums[i], 0))
-            return false;
-    return true;
+    return ALL(int, i, t->s.n_sums, add_iterator(t, t->s.sums[i], 0));
 }
 
 static int by_falling_factor(const struct affine_form *f, int a, int b)
@@ -118,10 +112,7 @@ static bool find_quotient(const struct pool *p, const struct scope *s, expr e, i
             *ret_divisor = n->value;
             return true;
         }
-    for (uint32_t i = 0; i < below.n; i++)
-        if (find_quotient(p, s, below.items[i], ret_axis, ret_divisor))
-            return true;
-    return false;
+    return ANY(uint32_t, i, below.n, find_quotient(p, s, below.items[i], ret_axis, ret_divisor));
 }
 
 // Axis `axis` becomes two; the axes of the result behind it count one more.
@@ -131,8 +122,7 @@ static bool part_axis(struct parted *t, int axis, int64_t divisor)
     struct axis_substitution by;
     if (!quotients_substitution(t->p, &t->s, &q, 1, &by) || !rule_substitute_axes(t->p, &t->s, &by))
         return false;
-    for (int i = 0; i < t->table->rank; i++) {
-        struct table_axis *to = &t->table->result[i];
+    EACH(t->table->result, t->table->rank, to) {
         for (int k = to->n; k-- > 0;)
             if (to->iterators[k] == axis && to->n < MOST_OF_AXIS) {
                 memmove(&to->iterators[k + 1], &to->iterators[k], (size_t)(to->n++ - k) * sizeof *to->iterators);
@@ -168,19 +158,13 @@ static void sort_reads(struct parted *t)
 
 bool iterator_is_of_window(const struct iterator_table *t, int iterator)
 {
-    for (int axis = 0; axis < t->operand_rank[0]; axis++)
-        for (int k = 0; t->operands[0][axis].is_window && k < 2; k++)
-            if (t->operands[0][axis].iterators[k] == iterator)
-                return true;
-    return false;
+    return ANY(int, axis, t->operand_rank[0],
+               t->operands[0][axis].is_window &&ANY(int, k, 2, t->operands[0][axis].iterators[k] == iterator));
 }
 
 static int shared_by_all(const struct iterator_table *t)
 {
-    for (int i = 0; i < t->n_iterators; i++)
-        if (t->signatures[i] == (IN_FIRST | IN_SECOND | IN_RESULT))
-            return i;
-    return -1;
+    return PLACE_OF(int, i, t->n_iterators, t->signatures[i] == (IN_FIRST | IN_SECOND | IN_RESULT));
 }
 
 static bool read_table(struct pool *p, int tensor, struct iterator_table *ret_table)

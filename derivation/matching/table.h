@@ -3,8 +3,6 @@
 #pragma once
 #include "derivation/programs/derivation.h"
 
-struct arena;
-
 // An iterator's signature: where it occurs.
 enum { IN_FIRST = 1, IN_SECOND = 2, IN_RESULT = 4 };
 enum { MOST_TABLE_ITERATORS = 16, MOST_OF_AXIS = 3 };

@@ -3,7 +3,6 @@
 
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"
-#include "derivation/scopes/scope.h"
 #include "derivation/scopes/substitution.h"
 
 void derivation_begin(struct derivation *dv, struct arena *arena, int n_inputs, const struct type *inputs,
@@ -17,8 +16,7 @@ void derivation_begin(struct derivation *dv, struct arena *arena, int n_inputs, 
 void derivation_end(struct derivation *dv)
 {
     composition_free(&dv->all);
-    vec_free(&dv->applications);
-    vec_free(&dv->facts);
+    vecs_free(dv, applications, facts);
     table_free(&dv->applied);
 }
 

@@ -115,10 +115,7 @@ static bool add_iterators(struct factorizing *f, struct operand *o, expr index)
     for (int i = 0; i < f->s.type.rank; i++)
         if (!add_iterator(f, o, index, f->s.first_axis + (uint32_t)i))
             return false;
-    for (int i = 0; i < f->s.n_sums; i++)
-        if (!add_iterator(f, o, index, f->s.sums[i]))
-            return false;
-    return true;
+    return ALL(int, i, f->s.n_sums, add_iterator(f, o, index, f->s.sums[i]));
 }
 
 static bool find_axes(struct factorizing *f, expr read, struct operand *o)

@@ -8,10 +8,7 @@
 
 static const struct quotient *quotient_of_axis(const struct quotient *quotients, int n, int axis)
 {
-    for (int i = 0; i < n; i++)
-        if (quotients[i].axis == axis)
-            return &quotients[i];
-    return NULL;
+    return FIND(quotients, n, x, x->axis == axis);
 }
 
 static bool is_alone(const struct pool *p, const struct scope *s, const struct quotient *quotients, int n, int i)

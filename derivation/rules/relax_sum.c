@@ -8,10 +8,7 @@ static bool is_zero_beyond(struct pool *p, struct scope *s, uint32_t sum, int64_
     expr fresh = pool_variable(p, scope_new_sum(p, s, added));
     struct substitution beyond = {0};
     substitution_add(&beyond, sum, pool_index_add(p, fresh, pool_integer(p, variable_extent(p, sum))));
-    for (int i = 0; i < s->n_reads; i++)
-        if (read_is_outside(p, substitution_apply(p, &beyond, s->reads[i])))
-            return true;
-    return false;
+    return ANY(int, i, s->n_reads, read_is_outside(p, substitution_apply(p, &beyond, s->reads[i])));
 }
 
 bool rule_relax_sum(struct pool *p, struct scope *s, int sum, int64_t extent)

@@ -29,10 +29,7 @@ static bool has_as_many(const struct pool *p, const struct sum_substitution *by)
 
 static int place_of_sum(const struct scope *s, uint32_t variable)
 {
-    for (int i = 0; i < s->n_sums; i++)
-        if (s->sums[i] == variable)
-            return i;
-    return -1;
+    return PLACE_OF(int, i, s->n_sums, s->sums[i] == variable);
 }
 
 // False: what is to be replaced is no sum of the scope, or there are too many.

@@ -17,10 +17,7 @@ static bool is_zero_at(struct pool *p, const struct scope *s, int axis, int64_t 
     for (int i = 0; i < s->n_guards; i++)
         if (is_negative(p, &at, s->guards[i]))
             return true;
-    for (int i = 0; i < s->n_reads; i++)
-        if (read_is_outside(p, substitution_apply(p, &at, s->reads[i])))
-            return true;
-    return false;
+    return ANY(int, i, s->n_reads, read_is_outside(p, substitution_apply(p, &at, s->reads[i])));
 }
 
 bool tightest_bounds(struct pool *p, const struct scope *s, struct bounds *ret_bounds)

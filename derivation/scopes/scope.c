@@ -4,7 +4,6 @@
 #include "derivation/scopes/scope.h"
 
 #include "core/memory/hash.h"
-#include "derivation/scopes/substitution.h"
 #include "expressions/affine.h"
 #include <math.h>
 #include <stdlib.h>
@@ -224,10 +223,7 @@ static bool is_said_by_index(struct pool *p, expr index, int64_t size, expr guar
 static bool is_said_by_read(struct pool *p, expr read, expr guard)
 {
     struct type type = *definition_tensor(&p->d, read_tensor_of(p, read));
-    for (int axis = 0; axis < type.rank; axis++)
-        if (is_said_by_index(p, read_indices(p, read)[axis], type.dim[axis], guard))
-            return true;
-    return false;
+    return ANY(int, axis, type.rank, is_said_by_index(p, read_indices(p, read)[axis], type.dim[axis], guard));
 }
 
 static bool is_idle_guard(struct pool *p, const struct scope *s, int place)
@@ -235,10 +231,8 @@ static bool is_idle_guard(struct pool *p, const struct scope *s, int place)
     for (int i = 0; i < place; i++)
         if (s->guards[i] == s->guards[place])
             return true;
-    for (int i = 0; i < s->n_reads; i++)
-        if (is_said_by_read(p, s->reads[i], s->guards[place]))
-            return true;
-    return index_range(&p->d, s->guards[place]).low >= 0;
+    return ANY(int, i, s->n_reads, is_said_by_read(p, s->reads[i], s->guards[place])) ||
+           index_range(&p->d, s->guards[place]).low >= 0;
 }
 
 // The sum of multiples of a number and another number is not negative where their quotients by it are not.
@@ -317,11 +311,7 @@ static void color_sums(struct coloring *c)
     }
 }
 
-static int by_number(const void *a, const void *b)
-{
-    expr x = *(const expr *)a, y = *(const expr *)b;
-    return (x > y) - (x < y);
-}
+COMPARISON(by_number, expr, ORDER(*x, *y))
 
 // The body with the sums in this order, the first one outermost.
 static expr body_in_order(struct pool *p, const struct scope *s, const int *order)

@@ -2,8 +2,6 @@
 #pragma once
 #include "derivation/search/search.h"
 
-struct text;
-
 // Operators of a program that are not of weights alone, one after the other: "matmul (f32 54 5) (f32 5 49); conv ...".
 void applications_print(struct text *out, struct derivation *dv, int program);
 // The formulas of all scopes, and which of them are operators, computed beforehand, or names for what there is.

@@ -106,8 +106,7 @@ static void converge(struct search *s, int program, int state, int skipped, size
     }
     const struct match_list list = *matches_of(s, open);
     size_t n_tried = 0;
-    for (size_t i = 0; i < list.items.count; i++) {
-        const struct match *match = &list.items.items[i];
+    vec_each(&list.items, match) {
         if (s->limits.does_not_converge && match->distance > 0)
             continue;
         converge(s, derivation_replace(s->dv, program, open, match->equal), state, skipped, most);
@@ -167,13 +166,8 @@ static void explore(struct search *s, size_t state, double most_operations)
             explore_tensor(s, state, tensors.items[i], most_operations);
 }
 
-static int by_cost(const void *a, const void *b)
-{
-    const struct derived_program *x = a, *y = b;
-    int by_number = (x->program > y->program) - (x->program < y->program);
-    int by_rows = (x->turned > y->turned) - (x->turned < y->turned);
-    return x->cost < y->cost ? -1 : x->cost > y->cost ? 1 : by_rows ? by_rows : by_number;
-}
+COMPARISON(by_cost, struct derived_program,
+           ORDER(x->cost, y->cost) ?: ORDER(x->turned, y->turned) ?: ORDER(x->program, y->program))
 
 void search_run(struct search *s, struct derivation *dv, int program, const struct search_limits *limits)
 {
@@ -194,10 +188,7 @@ void search_free(struct search *s)
         vec_free(&s->matches.items[i].list.items);
     for (size_t i = 0; i < s->suggestions.count; i++)
         vec_free(&s->suggestions.items[i].list.items);
-    vec_free(&s->matches);
-    vec_free(&s->suggestions);
-    vec_free(&s->states);
-    vec_free(&s->results);
+    vecs_free(s, matches, suggestions, states, results);
     table_free(&s->known);
     table_free(&s->matched);
     table_free(&s->suggested);

@@ -175,12 +175,10 @@ static void substitute(struct suggesting *g, const struct quotient *quotients, i
 
 static bool goes_with(const struct suggesting *g, const struct quotient *chosen, int n, const struct quotient *q)
 {
-    for (int i = 0; i < n; i++)
-        if (chosen[i].divisor != q->divisor || chosen[i].axis == q->axis ||
-            expr_mentions(g->p, chosen[i].index, g->s.first_axis + (uint32_t)q->axis) ||
-            expr_mentions(g->p, q->index, g->s.first_axis + (uint32_t)chosen[i].axis))
-            return false;
-    return true;
+    return ALL(int, i, n,
+               chosen[i].divisor == q->divisor && chosen[i].axis != q->axis &&
+                   !expr_mentions(g->p, chosen[i].index, g->s.first_axis + (uint32_t)q->axis) &&
+                   !expr_mentions(g->p, q->index, g->s.first_axis + (uint32_t)chosen[i].axis));
 }
 
 // Substitutes whatever goes together, from `begin` on, round and round.
@@ -346,12 +344,10 @@ static void factorize_windows(struct suggesting *g, const struct bilinear *b, in
 {
     struct window_pairs pairs;
     find_windows(g->p, &g->s, g->s.reads[first], g->s.reads[1 - first], &pairs);
-    for (int i = 0; i < pairs.n; i++) {
-        const struct window_pair *pair = &pairs.items[i];
+    EACH(pairs.items, pairs.n, pair)
         if (pair->of_sum != NO_VARIABLE && pair->stride == 1 && pair->dilation == 1 &&
             variable_extent(g->p, pair->of_sum) == b->extents[1])
             factorize_window(g, b, pair, first);
-    }
 }
 
 // The longest axis that this read has and the other has not, or -1.

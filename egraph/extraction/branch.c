@@ -198,7 +198,6 @@ uint64_t incumbent_branch(struct incumbent *i, uint64_t max_branches)
     uint64_t n_seen = look_at_all(&b, max_branches);
     for (size_t k = 0; k < b.open.count; k++)
         free_branch(&b.open.items[k]);
-    vec_free(&b.open);
-    vec_free(&b.needed);
+    vecs_free(&b, open, needed);
     return n_seen;
 }

@@ -86,8 +86,7 @@ uint32_t components_find(const struct extraction_problem *p, uint32_t *ret_compo
     for (uint32_t c = 0; c < p->n_classes; c++)
         if (!t.number[c])
             walk_from(&t, c);
-    vec_free(&t.frames);
-    vec_free(&t.open);
+    vecs_free(&t, frames, open);
     return t.n_components;
 }
 

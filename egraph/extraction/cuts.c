@@ -164,9 +164,7 @@ static void find_cut(struct cutting *c)
 
 static double take_cut(struct cutting *c)
 {
-    double worth = INFINITY;
-    for (size_t i = 0; i < c->cut.count; i++)
-        worth = fmin(worth, c->rest[c->cut.items[i]]);
+    double worth = SMALLEST(double, INFINITY, size_t, i, c->cut.count, c->rest[c->cut.items[i]]);
     for (size_t i = 0; i < c->cut.count; i++)
         c->rest[c->cut.items[i]] -= worth;
     return worth;
@@ -203,7 +201,6 @@ double cuts_bound(const struct extraction_problem *p, double *rest, double enoug
     c.zone = arena_array(&arena, uint8_t, p->n_classes + 1);
     double bound = sum_cuts(&c, enough);
     labels_free(&c.labels);
-    vec_free(&c.queue);
-    vec_free(&c.cut);
+    vecs_free(&c, queue, cut);
     return bound;
 }

@@ -51,11 +51,9 @@ static void add_members(struct program *p, uint32_t class_id, double factor)
 // The dearest node costs 2^16 or more, and less than twice that: CBC takes 1e-5 more or less for no difference.
 static double find_scale(const struct extraction_problem *p)
 {
-    double dearest = 0;
+    double dearest =
+        LARGEST(double, 0, uint32_t, n, p->n_nodes, isfinite(p->nodes.items[n].cost) ? p->nodes.items[n].cost : 0);
     int exponent;
-    for (uint32_t n = 0; n < p->n_nodes; n++)
-        if (isfinite(p->nodes.items[n].cost))
-            dearest = fmax(dearest, p->nodes.items[n].cost);
     frexp(dearest, &exponent);
     return dearest > 0 ? ldexp(1, 17 - exponent) : 1;
 }
@@ -204,8 +202,7 @@ static enum ilp_status solve(const struct extraction_problem *p, const struct il
     solve_undisturbed(program.model);
     enum ilp_status status = read_answer(&program, ret_choice, ret_bound);
     Cbc_deleteModel(program.model);
-    vec_free(&program.row.columns);
-    vec_free(&program.row.factors);
+    vecs_free(&program, row.columns, row.factors);
     return status;
 }
 

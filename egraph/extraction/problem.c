@@ -46,11 +46,7 @@ void extraction_finish(struct extraction_problem *p)
 
 void extraction_free(struct extraction_problem *p)
 {
-    vec_free(&p->nodes);
-    vec_free(&p->children);
-    vec_free(&p->roots);
-    vec_free(&p->first);
-    vec_free(&p->members);
+    vecs_free(p, nodes, children, roots, first, members);
     *p = (struct extraction_problem){0};
 }
 

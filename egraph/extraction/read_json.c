@@ -153,8 +153,7 @@ static json_t *parse(const char *path, struct error *error)
 
 void extraction_names_free(struct extraction_names *names)
 {
-    vec_free(&names->nodes);
-    vec_free(&names->classes);
+    vecs_free(names, nodes, classes);
     arena_free(&names->arena);
 }
 

@@ -17,8 +17,7 @@ void pool_free(struct pool *p)
     table_free(&p->known);
     table_free(&p->scopes);
     table_free(&p->shapes);
-    vec_free(&p->axes);
-    vec_free(&p->iterators);
+    vecs_free(p, axes, iterators);
 }
 
 // --- nodes -----------------------------------------------------------------------------------------------------------

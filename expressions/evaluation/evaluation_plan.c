@@ -258,8 +258,7 @@ static void fill_table(const struct lanes *lanes, const struct form *f, struct l
 {
     int64_t value[PLAN_LANES];
     memset(table->values, 0, sizeof *table->values * (size_t)lanes->n);
-    for (int i = 0; i < f->n_lane; i++) {
-        const struct term *t = &f->lane[i];
+    EACH(f->lane, f->n_lane, t) {
         const int64_t *atom = t->is_expression ? value : variable_in_lanes(lanes, t->atom);
         if (t->is_expression)
             lanes_index(lanes, t->atom, value);

@@ -128,13 +128,8 @@ static bool is_class_of_leaf(const struct class *c)
     return ANY(size_t, i, c->count, c->members[i].instance == MEMBER_LEAF);
 }
 
-static int compare_kept(const void *a, const void *b)
-{
-    const struct kept *x = a, *y = b;
-    if (x->found.level != y->found.level)
-        return x->found.level < y->found.level ? -1 : 1;
-    return key_compare(&x->found.key, &y->found.key);
-}
+COMPARISON(compare_kept, struct kept,
+           ORDER(x->found.level, y->found.level) ?: key_compare(&x->found.key, &y->found.key))
 
 // Stored terms are there under all names.
 static bool is_first_of_its_renamings(const struct class *c, const struct member *m)
@@ -160,8 +155,7 @@ static bool keep_renamed(void *context, const uint8_t *order)
 static void choose_members(struct class *c)
 {
     bool is_of_leaf = is_class_of_leaf(c);
-    for (size_t i = 0; i < c->count; i++) {
-        const struct member *m = &c->members[i];
+    EACH(c->members, c->count, m) {
         if (!is_first_of_its_renamings(c, m) || (m->is_detour && !is_of_leaf))
             continue;
         struct renaming_kept r = {c, {{.level = m->level}, m}};

@@ -373,9 +373,7 @@ void tensor_store_free(struct tensor_store *s)
         vec_free(&s->grounds.items[i]);
     vec_free(&s->grounds);
     key_set_free(&s->by_ground);
-    vec_free(&s->tensors);
-    vec_free(&s->nodes);
-    vec_free(&s->supports);
+    vecs_free(s, tensors, nodes, supports);
     table_free(&s->by_value);
     arena_free(&s->data);
 }

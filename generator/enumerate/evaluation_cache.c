@@ -68,8 +68,7 @@ static void forget_values(struct evaluation_cache *c)
         method->is_defined = false;
         method->plan = NULL;
     }
-    vec_free(&c->applications);
-    vec_free(&c->values);
+    vecs_free(c, applications, values);
     for (int i = 0; i < MAX_CALL_VARIABLES; i++)
         vec_free(&c->of_variable[i]);
     table_free(&c->by_application);
@@ -80,8 +79,7 @@ static void forget_values(struct evaluation_cache *c)
 static void forget_calls(struct evaluation_cache *c)
 {
     forget_values(c);
-    vec_free(&c->calls);
-    vec_free(&c->methods);
+    vecs_free(c, calls, methods);
     table_free(&c->by_call);
     arena_free(&c->of_calls);
 }
@@ -99,8 +97,7 @@ void evaluation_cache_limit(struct evaluation_cache *c)
 void evaluation_cache_free(struct evaluation_cache *c)
 {
     forget_calls(c);
-    vec_free(&c->types);
-    vec_free(&c->settings);
+    vecs_free(c, types, settings);
     table_free(&c->by_type);
     table_free(&c->by_setting);
     definition_free(&c->draft);

@@ -287,9 +287,7 @@ void family_types_free(struct family_types *u)
     for (size_t i = 0; i < u->meanings.count; i++)
         definition_free(&u->meanings.items[i]->definition);
     definition_free(&u->draft.definition);
-    vec_free(&u->meanings);
-    vec_free(&u->types);
-    vec_free(&u->signatures);
+    vecs_free(u, meanings, types, signatures);
     table_free(&u->by_type);
     table_free(&u->by_signature);
     table_free(&u->by_meaning);

@@ -206,21 +206,10 @@ static void keep_stored_tensor(struct collector *c, uint32_t i)
 
 // --- classes ---------------------------------------------------------------------------------------------------------
 
-static int compare_members(const void *a, const void *b)
-{
-    const struct member *x = a, *y = b;
-    if (x->fingerprint.high != y->fingerprint.high)
-        return x->fingerprint.high < y->fingerprint.high ? -1 : 1;
-    if (x->fingerprint.low != y->fingerprint.low)
-        return x->fingerprint.low < y->fingerprint.low ? -1 : 1;
-    if (x->arguments[0] != y->arguments[0])
-        return x->arguments[0] < y->arguments[0] ? -1 : 1;
-    if (x->arguments[1] != y->arguments[1])
-        return x->arguments[1] < y->arguments[1] ? -1 : 1;
-    if (x->instance != y->instance)
-        return x->instance < y->instance ? -1 : 1;
-    return (int)x->output - (int)y->output;
-}
+COMPARISON(compare_members, struct member,
+           ORDER(x->fingerprint.high, y->fingerprint.high) ?: ORDER(x->fingerprint.low, y->fingerprint.low) ?:
+           ORDER(x->arguments[0], y->arguments[0]) ?: ORDER(x->arguments[1], y->arguments[1]) ?:
+           ORDER(x->instance, y->instance) ?: ORDER(x->output, y->output))
 
 static bool have_equal_fingerprints(const struct member *x, const struct member *y)
 {

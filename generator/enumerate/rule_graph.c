@@ -34,9 +34,7 @@ struct key_reader {
 
 static reference add_node(struct rule_graph *rg, const struct rule_graph_node *node, int output)
 {
-    int i = 0;
-    while (i < rg->n_nodes && memcmp(&rg->nodes[i], node, sizeof *node) != 0)
-        i++;
+    int i = FIRST_OF(int, n, rg->n_nodes, memcmp(&rg->nodes[n], node, sizeof *node) == 0);
     if (i == rg->n_nodes) {
         assert(rg->n_nodes < MAX_RULE_GRAPH_NODES);
         rg->nodes[rg->n_nodes++] = *node;

@@ -21,10 +21,9 @@ struct judging {
 
 int shapes_find(const struct shapes *s, int kind, int owner, int attribute)
 {
-    for (int i = 0; i < s->n; i++)
-        if ((int)s->places[i].kind == kind && s->places[i].owner == owner && s->places[i].attribute == attribute)
-            return i;
-    return -1;
+    return PLACE_OF(int, i, s->n,
+                    (int)s->places[i].kind == kind && s->places[i].owner == owner &&
+                        s->places[i].attribute == attribute);
 }
 
 static bool holds_sizes(const struct shapes *s, int kind, int owner)

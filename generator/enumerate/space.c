@@ -17,8 +17,7 @@ void space_init(struct space *space, struct arena *arena)
 
 void space_free(struct space *space)
 {
-    vec_free(&space->families);
-    vec_free(&space->added);
+    vecs_free(space, families, added);
 }
 
 // --- reading ---------------------------------------------------------------------------------------------------------

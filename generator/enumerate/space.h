@@ -18,9 +18,6 @@
 #include "core/memory/vec.h"
 #include "operators/operator.h"
 
-struct arena;
-struct error;
-
 enum { MAX_LEAVES = 32, MAX_INSTANCES = 128, MAX_OPS = 5, MAX_FAMILY_NAME = 63 };
 // No operator: stands for two terms side by side (rewrite.h). Every family has it.
 enum { PAIR_INSTANCE = MAX_INSTANCES };

@@ -14,8 +14,7 @@ void candidate_rules_init(struct candidates *c, struct arena *arena)
 
 void candidate_rules_free(struct candidates *c)
 {
-    vec_free(&c->rules);
-    vec_free(&c->counts);
+    vecs_free(c, rules, counts);
 }
 
 // --- from equations -------------------------------------------------------------------------------------------------
@@ -69,10 +68,7 @@ static void print_equation(struct arena *a, const struct equation *equation, str
 
 static uint32_t rank_of_rule_graph(const struct rule_graph *rg)
 {
-    int rank = 0;
-    for (int v = 0; v < rg->n_variables; v++)
-        rank = rg->variables[v].rank > rank ? rg->variables[v].rank : rank;
-    return (uint32_t)rank;
+    return (uint32_t)LARGEST(int, 0, int, v, rg->n_variables, rg->variables[v].rank);
 }
 
 static void take_printed(struct candidates *c, const struct reduction *r, const struct equation *equation,
@@ -120,25 +116,13 @@ static int larger_side(const struct candidate_rule *r)
 }
 
 // Small rules first; equal ones with the one that is not derivable first, then by family.
-static int compare_rules(const void *a, const void *b)
-{
-    const struct candidate_rule *x = a, *y = b;
-    int order = larger_side(x) - larger_side(y);
-    if (!order)
-        order = x->operators[0] + x->operators[1] - y->operators[0] - y->operators[1];
-    if (!order)
-        order = strcmp(x->body, y->body);
-    if (!order)
-        order = (int)x->is_derivable - (int)y->is_derivable;
-    return order ? order : strcmp(x->family, y->family);
-}
+COMPARISON(compare_rules, struct candidate_rule,
+           ORDER(larger_side(x), larger_side(y)) ?:
+           x->operators[0] + x->operators[1] - y->operators[0] - y->operators[1] ?: strcmp(x->body, y->body) ?:
+           ORDER(x->is_derivable, y->is_derivable) ?: strcmp(x->family, y->family))
 
-static int compare_over_groups(const void *a, const void *b)
-{
-    const struct candidate_rule *const *x = a, *const *y = b;
-    int order = strcmp((*x)->over_groups, (*y)->over_groups);
-    return order ? order : compare_rules(*x, *y);
-}
+COMPARISON(compare_over_groups, struct candidate_rule *,
+           strcmp((*x)->over_groups, (*y)->over_groups) ?: compare_rules(*x, *y))
 
 static void sort_and_deduplicate(struct candidates *c)
 {
@@ -174,13 +158,7 @@ struct instance_order {
     struct candidate_rule *rule;
 };
 
-static int compare_instances(const void *a, const void *b)
-{
-    const struct instance_order *x = a, *y = b;
-    if (x->hash != y->hash)
-        return x->hash < y->hash ? -1 : 1;
-    return compare_rules(x->rule, y->rule);
-}
+COMPARISON(compare_instances, struct instance_order, ORDER(x->hash, y->hash) ?: compare_rules(x->rule, y->rule))
 
 static bool drop_if_instance(struct candidate_rule *special, struct candidate_rule *general)
 {

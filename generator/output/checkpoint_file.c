@@ -194,12 +194,7 @@ void checkpoint_list_free(checkpoint_list *parts)
     vec_free(parts);
 }
 
-static int compare_parts(const void *a, const void *b)
-{
-    const struct part *x = a, *y = b;
-    int order = strcmp(x->family, y->family);
-    return order ? order : x->first - y->first;
-}
+COMPARISON(compare_parts, struct part, strcmp(x->family, y->family) ?: ORDER(x->first, y->first))
 
 void checkpoint_list_sort(checkpoint_list *parts)
 {

@@ -4,8 +4,6 @@
 #pragma once
 #include "generator/enumerate/find_classes.h"
 
-struct error;
-
 struct checkpoint_header {
     const char *version, *space_name, *space_text, *families, *with;   // "" where not given
     int64_t max_ops, seed, shortcuts;

@@ -3,8 +3,6 @@
 #pragma once
 #include "generator/reduce/minimal_equations.h"
 
-struct text;
-
 // Do all attributes that are groups have one value?
 bool equation_has_one_group(const struct equation *equation);
 // Adds "(source ...) (target ...) (where ...)" without the name of the rule; to `over_groups`, unless NULL, the same

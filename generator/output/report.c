@@ -48,8 +48,7 @@ void report_counts(struct text *out, const struct candidates *c)
 {
     int levels = count_levels(c);
     add_heads(out, levels);
-    for (size_t i = 0; i < c->counts.count; i++) {
-        const struct family_counts *f = &c->counts.items[i];
+    vec_each(&c->counts, f) {
         uint64_t renamed = f->classes.pairs - f->classes.renamed;
         text_printf(out, "| %s", f->family);
         for (int level = 1; level <= levels; level++)

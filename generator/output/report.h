@@ -3,8 +3,6 @@
 #include "generator/output/candidates.h"
 #include "generator/output/checkpoint_file.h"
 
-struct text;
-
 // Comments: what made the file. The same for equal options, whatever the threads, memory or shards.
 void report_header(struct text *out, const struct checkpoint_header *h, const struct candidates *c, bool only_minimal);
 // A table of all counts, as Markdown.

@@ -174,14 +174,9 @@ static void read_all(const struct candidates *c, struct rule_set *set, entry_lis
 // --- groups ----------------------------------------------------------------------------------------------------------
 
 // Entries that are read backwards come behind the others.
-static int compare_entries(const void *a, const void *b)
-{
-    const struct entry *x = a, *y = b;
-    int order = strcmp(x->skeleton, y->skeleton);
-    if (!order)
-        order = (x->reverse != NULL) - (y->reverse != NULL);
-    return order ? order : (x->number > y->number) - (x->number < y->number);
-}
+COMPARISON(compare_entries, struct entry,
+           strcmp(x->skeleton, y->skeleton) ?: ORDER(x->reverse != NULL, y->reverse != NULL) ?:
+           ORDER(x->number, y->number))
 
 static void add_rule(struct candidates *c, const struct candidate_rule *model, const struct unified_rule *u)
 {

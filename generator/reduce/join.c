@@ -196,10 +196,7 @@ static void join_class(struct joining *j, uint32_t class)
 
 static void free_joining(struct joining *j)
 {
-    vec_free(&j->sources);
-    vec_free(&j->other_sources);
-    vec_free(&j->best);
-    vec_free(&j->candidates);
+    vecs_free(j, sources, other_sources, best, candidates);
     table_free(&j->by_groups);
     table_free(&j->by_candidate);
 }
@@ -222,11 +219,7 @@ static void join_classes(const struct two_outputs_terms *known, int threads, can
 
 // --- judging ---------------------------------------------------------------------------------------------------------
 
-static int compare_candidates(const void *a, const void *b)
-{
-    const struct candidate *x = a, *y = b;
-    return x->n_nodes != y->n_nodes ? x->n_nodes - y->n_nodes : keys_compare(x->keys, y->keys, 4);
-}
+COMPARISON(compare_candidates, struct candidate, ORDER(x->n_nodes, y->n_nodes) ?: keys_compare(x->keys, y->keys, 4))
 
 static void add_equation(struct reduction *r, const struct equation *equation)
 {

@@ -246,14 +246,9 @@ struct open_class {
     const struct found_member *second;
 };
 
-static int compare_open(const void *a, const void *b)
-{
-    const struct open_class *x = a, *y = b;
-    int order = x->order - y->order;
-    if (!order)
-        order = key_compare(&x->second->key, &y->second->key);
-    return order ? order : key_compare(&x->second[-1].key, &y->second[-1].key);
-}
+COMPARISON(compare_open, struct open_class,
+           ORDER(x->order, y->order) ?: key_compare(&x->second->key, &y->second->key) ?:
+           key_compare(&x->second[-1].key, &y->second[-1].key))
 
 typedef VEC(struct open_class) open_list;
 
@@ -282,10 +277,8 @@ static bool keys_of_equation(const struct reduction *r, const struct rule_graph 
     uint8_t leaf_of[MAX_RULE_GRAPH_VARIABLES];
     uint32_t taken = 0;
     for (int v = 0; v < rg->n_variables; v++) {
-        int leaf = 0;
         struct type type = rule_graph_type_of_variable(rg, v);
-        while (leaf < f->n_inputs && (taken & 1u << leaf || !type_equal(&f->leaves[leaf].type, &type)))
-            leaf++;
+        int leaf = FIRST_OF(int, l, f->n_inputs, !(taken & 1u << l) && type_equal(&f->leaves[l].type, &type));
         if (leaf == f->n_inputs)
             return false;
         taken |= 1u << leaf;
@@ -358,8 +351,7 @@ void class_reduction_free(struct reduction *r)
     mem_free_array(r->calls, r->n_calls);
     mem_free_array(r->parts.parent, r->parts.count);
     mem_free_array(r->firm_parts.parent, r->firm_parts.count);
-    vec_free(&r->equations);
-    vec_free(&r->first_member);
+    vecs_free(r, equations, first_member);
     key_set_free(&r->failed);
     arena_free(&r->failed_keys);
 }

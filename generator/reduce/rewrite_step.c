@@ -7,10 +7,7 @@
 
 static int replaced_at(const struct context *c, int at)
 {
-    for (int i = 0; i < c->n_replaced; i++)
-        if (c->numbers[i] == c->term->numbers[at])
-            return i;
-    return -1;
+    return PLACE_OF(int, i, c->n_replaced, c->numbers[i] == c->term->numbers[at]);
 }
 
 // Gives the number of the other applications.

@@ -100,21 +100,9 @@ struct sorted_member {
     bool is_target;
 };
 
-static int compare_groups(const struct sorted_member *x, const struct sorted_member *y)
-{
-    if (x->is_target != y->is_target)
-        return x->is_target ? 1 : -1;
-    if (x->leaves != y->leaves)
-        return x->leaves < y->leaves ? -1 : 1;
-    return x->part == y->part ? 0 : x->part < y->part ? -1 : 1;
-}
-
-static int compare_members(const void *a, const void *b)
-{
-    const struct sorted_member *x = a, *y = b;
-    int order = compare_groups(x, y);
-    return order ? order : x->member < y->member ? -1 : x->member > y->member;
-}
+COMPARISON(compare_groups, struct sorted_member,
+           ORDER(x->is_target, y->is_target) ?: ORDER(x->leaves, y->leaves) ?: ORDER(x->part, y->part))
+COMPARISON(compare_members, struct sorted_member, compare_groups(x, y) ?: ORDER(x->member, y->member))
 
 typedef VEC(struct sorted_member) sorted_members;
 
@@ -241,10 +229,7 @@ void two_outputs_terms_free(struct two_outputs_terms *j)
 {
     for (size_t i = 0; i < j->with_pair.count; i++)
         vec_free(&j->with_pair.items[i]);
-    vec_free(&j->classes);
-    vec_free(&j->terms);
-    vec_free(&j->targets);
-    vec_free(&j->with_pair);
+    vecs_free(j, classes, terms, targets, with_pair);
     key_set_free(&j->known_targets);
     key_set_free(&j->pairs);
     arena_free(&j->keys);

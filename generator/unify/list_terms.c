@@ -36,10 +36,7 @@ static void add(struct list_terms *l, term t)
 
 static int least_rank(const struct list_terms *l, uint32_t tensor)
 {
-    int rank = MAX_RANK;
-    for (size_t i = 0; i < l->n_examples; i++)
-        rank = l->examples[i].tensors[tensor]->rank < rank ? l->examples[i].tensors[tensor]->rank : rank;
-    return rank;
+    return SMALLEST(int, MAX_RANK, size_t, i, l->n_examples, l->examples[i].tensors[tensor]->rank);
 }
 
 // All its axes but the first k.
@@ -251,8 +248,7 @@ static bool find_rest(struct searching *s, int depth, int n)
         if (find_rest_after(s, depth, n, NULL))
             return true;
     }
-    for (size_t i = 0; i < s->l->atoms.count; i++) {
-        struct list_atom *atom = &s->l->atoms.items[i];
+    vec_each(&s->l->atoms, atom) {
         s->found[depth] = atom->term;
         if (!speaks_of_sizes(atom->term, s->except) && goes_on_with(s, atom) && find_rest_after(s, depth, n, atom))
             return true;

@@ -32,16 +32,13 @@ static void print_term_ids(struct text *out, const term_id *terms, uint32_t n)
 
 void rule_print_skeleton(struct text *out, const struct rule *r)
 {
-    for (size_t i = 0; i < r->pattern.nodes.count; i++) {
-        const struct pattern_node *n = &r->pattern.nodes.items[i];
+    vec_each(&r->pattern.nodes, n) {
         text_add(out, n->op->name);
         print_rest_of_attributes(out, r, n);
         print_term_ids(out, n->inputs, n->n_inputs);
     }
-    for (size_t i = 0; i < r->pattern.terms.count; i++) {
-        const struct term *t = &r->pattern.terms.items[i];
+    vec_each(&r->pattern.terms, t)
         text_printf(out, " %d.%u.%u", t->is_variable, t->index, t->output);
-    }
     for (uint32_t i = 0; i < r->pattern.n_variables; i++)
         text_printf(out, " %s", r->pattern.variables[i]);
     text_printf(out, " %u:", r->n_source_nodes);

@@ -11,8 +11,6 @@
 #include "core/memory/vec.h"
 #include "substitutions/rule.h"
 
-struct text;
-
 // An instance at which a rule holds: what its tensor variables are, and the attributes of each of its nodes. (These are
 // more than the rule says: where it has a number, the instance may have another one that goes as well.)
 struct unify_example {

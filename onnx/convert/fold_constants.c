@@ -23,11 +23,7 @@ struct folding {
     struct tensor_value **outputs;   // of each of these, as far as they were run
 };
 
-static int by_order(const void *a, const void *b)
-{
-    node_id x = *(const node_id *)a, y = *(const node_id *)b;
-    return x < y ? -1 : x > y;
-}
+COMPARISON(by_order, node_id, ORDER(*x, *y))
 
 static struct tensor_value value_of(const struct folding *f, tensor_id tensor)
 {
@@ -170,9 +166,7 @@ static void keep_first(char *data, size_t n_rows, size_t n, size_t bytes)
 
 static void drop_leading_axes(struct type *t)
 {
-    int n = 0;
-    while (n < t->rank && t->dim[n] == 1)
-        n++;
+    int n = FIRST_OF(int, i, t->rank, t->dim[i] != 1);
     *t = type_make(t->dtype, t->rank - n, t->dim + n);
 }
 

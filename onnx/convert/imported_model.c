@@ -26,12 +26,7 @@ void origin_remember(struct imported_model *m, tensor_id tensor, const char *nam
 void imported_model_free(struct imported_model *m)
 {
     graph_free(&m->graph);
-    vec_free(&m->inputs);
-    vec_free(&m->outputs);
-    vec_free(&m->weights);
-    vec_free(&m->opaques);
-    vec_free(&m->origins.list);
-    vec_free(&m->symbols.list);
+    vecs_free(m, inputs, outputs, weights, opaques, origins.list, symbols.list);
     sizes_free(&m->symbols.sizes);
     table_free(&m->origins.by_value);
     arena_free(&m->arena);

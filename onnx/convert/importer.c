@@ -12,10 +12,7 @@ void importer_init(struct importer *im, struct imported_model *m, struct onnx_fi
 void importer_free(struct importer *im)
 {
     arena_free(&im->scratch);
-    vec_free(&im->symbols);
-    vec_free(&im->folding.is_constant);
-    vec_free(&im->known);
-    vec_free(&im->unfit);
+    vecs_free(im, symbols, folding.is_constant, known, unfit);
     table_free(&im->kept);
     vec_free(&im->values);
     key_set_free(&im->names);

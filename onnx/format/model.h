@@ -30,8 +30,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct error;
-
 struct onnx_string {
     const char *text;
     size_t size;

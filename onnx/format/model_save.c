@@ -179,8 +179,7 @@ static void make_plan(struct plan *plan, const struct onnx_model *model)
 
 static void free_plan(struct plan *plan)
 {
-    vec_free(&plan->forms);
-    vec_free(&plan->placements);
+    vecs_free(plan, forms, placements);
     table_free(&plan->by_address);
     arena_free(&plan->arena);
 }

@@ -5,7 +5,6 @@
 #include "onnx/format/model_write.h"
 
 #include "core/formats/wire.h"
-#include "core/memory/vec.h"
 #include "core/numbers/float_bits.h"
 #include "core/text/error.h"
 

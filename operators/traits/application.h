@@ -5,7 +5,6 @@
 
 enum { MOST_ATTRIBUTE_ENTRIES = 2 * MAX_RANK };
 
-struct arena;
 struct application {
     struct type inputs[MOST_KNOWN_INPUTS];
     int64_t ints[MAX_ATTRIBUTES][MOST_ATTRIBUTE_ENTRIES];

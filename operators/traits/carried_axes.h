@@ -2,7 +2,6 @@
 #pragma once
 #include "operators/operator.h"
 
-struct arena;
 // Axes that the operator does not name, by the roles of its attributes and its traits (operators/traits.h): at each
 // place of one it is what it is of tensors without the axis. Tried with numbers, at places of each such axis.
 // `call` is the application, whose attributes are explicit, that `d` defines.

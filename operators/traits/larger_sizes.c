@@ -87,11 +87,7 @@ static void add_number(const struct application *a, expr e, struct numbers *numb
         numbers->items[numbers->n++] = n->real;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
+COMPARISON(compare_numbers, double, ORDER(*x, *y))
 
 static struct numbers numbers_of(const struct application *a, struct arena *scratch)
 {

@@ -3,7 +3,6 @@
 #pragma once
 #include "operators/operator.h"
 
-struct arena;
 // `call` is the application, whose attributes are explicit, that `d` defines.
 bool operator_keeps_functions(const struct definition *d, const struct operator_call *call, struct arena *scratch);
 // Numbers that depend on sizes are counted where they divide the sum over as many places, as in a mean. Are there no

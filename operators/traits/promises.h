@@ -2,6 +2,5 @@
 #pragma once
 #include "operators/operator.h"
 
-struct arena;
 // The first promise that is not kept by an application that is well-typed; NULL: all are.
 const char *operator_broken_promise(const struct operator_call *call, struct arena *scratch);

@@ -34,11 +34,9 @@ static bool fail(const struct reading *r, const struct sexp *s, const char *reas
 static const void *find_packed(void *context, size_t index, const struct packing *packing, size_t bytes)
 {
     const struct compiled_model *m = context;
-    for (size_t i = 0; i < m->stored.count; i++) {
-        const struct stored_weight *w = &m->stored.items[i];
+    vec_each(&m->stored, w)
         if (w->index == index && w->is_packed && w->bytes == bytes && packing_equal(&w->packing, packing))
             return w->data;
-    }
     return NULL;
 }
 
@@ -203,8 +201,7 @@ static bool bind_leaf(struct reading *r, const struct sexp *graph, const struct 
 static bool bind_leaves(struct reading *r, const struct sexp *graph)
 {
     const struct graph *g = &r->m->graph;
-    for (node_id n = 0; n < g->nodes.count; n++) {
-        const struct node *node = &g->nodes.items[n];
+    vec_each(&g->nodes, node) {
         bool is_leaf = node->op == operators[OP_INPUT] || node->op == operators[OP_WEIGHT];
         if (node->op == operators[OP_OPAQUE])
             return fail(r, graph, "an operator of the graph has no meaning here");
@@ -235,8 +232,7 @@ static bool give_weights(struct reading *r, const struct sexp *graph)
 {
     struct compiled_model *m = r->m;
     struct tensor_value *values = m->weights;
-    for (size_t i = 0; i < m->stored.count; i++) {
-        const struct stored_weight *w = &m->stored.items[i];
+    vec_each(&m->stored, w) {
         if (values[w->index].type.dtype == DTYPE_NONE)
             continue;
         if (!check_weight(r, graph, w))
@@ -332,10 +328,7 @@ void compiled_model_close(struct compiled_model *m)
 {
     for (size_t i = 0; m->unpacked && i < m->n_weights; i++)
         arena_free(&m->unpacked[i].arena);
-    vec_free(&m->inputs);
-    vec_free(&m->outputs);
-    vec_free(&m->stored);
-    vec_free(&m->choices);
+    vecs_free(m, inputs, outputs, stored, choices);
     graph_free(&m->graph);
     arena_free(&m->arena);
     file_map_close(&m->map);

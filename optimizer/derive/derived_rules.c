@@ -45,9 +45,7 @@ static bool moves_entries(const struct node *n)
 static tensor_id add_leaf(struct cutting *c, tensor_id t)
 {
     const struct graph *g = c->walk->g;
-    int i = 0;
-    while (i < c->part.n_leaves && c->leaves[i] != t)
-        i++;
+    int i = FIRST_OF(int, n, c->part.n_leaves, c->leaves[n] == t);
     c->is_too_large = c->is_too_large || i == MOST_LEAVES;
     if (c->is_too_large)
         return 0;

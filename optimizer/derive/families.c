@@ -29,12 +29,10 @@ static int64_t between(struct random *r, int64_t low, int64_t high)
 // The number that a condition says that the term of this kind is; -1: none does.
 static int64_t number_said(const struct rule *r, enum attribute_term_kind kind, uint32_t variable, int64_t axis)
 {
-    for (uint32_t i = 0; i < r->n_conditions; i++) {
-        const struct condition *c = &r->conditions[i];
+    EACH(r->conditions, r->n_conditions, c)
         if (c->kind == CONDITION_EQUAL && c->a->kind == kind && c->a->value == variable && c->b->kind == TERM_INTEGER &&
             (kind != TERM_DIM || attribute_term_is_number(c->a->operands[0], axis)))
             return c->b->value;
-    }
     return -1;
 }
 

@@ -208,13 +208,9 @@ static struct way way_of(struct deriving *g, const struct derived_program *progr
 
 static bool is_known_way(const struct deriving *g, const struct way *way)
 {
-    for (size_t i = 0; i < g->ways.count; i++) {
-        const struct way *known = &g->ways.items[i];
-        if (strcmp(known->applications, way->applications) == 0 ||
-            (known->first == way->first && known->cost == way->cost))
-            return true;
-    }
-    return false;
+    return vec_find(&g->ways, known,
+                    strcmp(known->applications, way->applications) == 0 ||
+                        (known->first == way->first && known->cost == way->cost)) != NULL;
 }
 
 static bool has_all_products(const struct deriving *g)
@@ -271,10 +267,8 @@ static bool is_product(const struct application *a)
 // Results that are cheap enough come first.
 static size_t count_cheap(const struct search *s)
 {
-    size_t n = 0;
-    while (n < s->results.count && s->results.items[n].cost <= MOST_TIMES_CHEAPEST * s->results.items[0].cost)
-        n++;
-    return n;
+    return FIRST_OF(size_t, n, s->results.count,
+                    s->results.items[n].cost > MOST_TIMES_CHEAPEST * s->results.items[0].cost);
 }
 
 static void add_for_sharing(struct deriving *g, const struct search *s)

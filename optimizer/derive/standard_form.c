@@ -66,18 +66,12 @@ static bool find_dividend(const struct lowering *l, expr e, struct quotient *ret
                 *ret = (struct quotient){axis_of(l, f.terms[i].atom), f.terms[i].atom, n.value};
                 return true;
             }
-    for (uint32_t i = 0; i < below.n; i++)
-        if (find_dividend(l, below.items[i], ret))
-            return true;
-    return false;
+    return ANY(uint32_t, i, below.n, find_dividend(l, below.items[i], ret));
 }
 
 static bool find_quotient(const struct lowering *l, struct quotient *ret)
 {
-    for (int i = 0; i < l->s.n_guards; i++)
-        if (find_dividend(l, l->s.guards[i], ret))
-            return true;
-    return find_dividend(l, l->s.reads[0], ret);
+    return ANY(int, i, l->s.n_guards, find_dividend(l, l->s.guards[i], ret)) || find_dividend(l, l->s.reads[0], ret);
 }
 
 static bool part_axes(struct lowering *l)
@@ -94,10 +88,7 @@ static bool part_axes(struct lowering *l)
 
 static int find_guard(const struct lowering *l, expr guard)
 {
-    int i = 0;
-    while (i < l->s.n_guards && l->s.guards[i] != guard)
-        i++;
-    return i < l->s.n_guards ? i : -1;
+    return PLACE_OF(int, i, l->s.n_guards, l->s.guards[i] == guard);
 }
 
 static expr to_end(struct lowering *l, expr index, int64_t size)
@@ -316,9 +307,7 @@ static bool has_iterators(const struct lowering *l, const struct operand_axis *a
     bool has = f->n == at->n;
     for (int i = 0; i < f->n && has; i++) {
         const struct expr_node *n = &l->p->d.nodes.items[f->terms[i].atom];
-        int k = 0;
-        while (k < at->n && (n->kind != EXPR_VARIABLE || at->variables[k] != (uint32_t)n->value))
-            k++;
+        int k = FIRST_OF(int, v, at->n, n->kind == EXPR_VARIABLE && at->variables[v] == (uint32_t)n->value);
         has = k < at->n && at->steps[k] == f->terms[i].factor;
     }
     return has;

@@ -3,8 +3,6 @@
 #include "optimizer/run/loaded_model.h"
 #include <stdbool.h>
 
-struct error;
-
 struct files_in_runtime {
     const char *paths[2];
     const char *runtime, *python;   // as of optimize_options

@@ -2,8 +2,6 @@
 #pragma once
 #include "core/system/temporary.h"
 
-struct error;
-
 struct output_stream {
     struct temporary_folder folder;   // nothing else is in it
     char path[280];                   // what is written goes there

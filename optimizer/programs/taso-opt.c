@@ -10,9 +10,9 @@
 #include "optimizer/programs/extract_command.h"
 #include "optimizer/programs/output_stream.h"
 #include "optimizer/report/collect_facts.h"
-#include "optimizer/report/doubts.h"
 #include "optimizer/report/facts.h"
 #include "optimizer/report/html.h"
+#include "optimizer/report/report.h"
 #include "substitutions/standard_rules.h"
 #include <string.h>
 #include <time.h>

@@ -29,8 +29,7 @@ static void add_kept(struct facts *f, const struct report *r)
 {
     facts_add_count(f, "opaque_nodes", "nodes not understood", report_kept_nodes(r));
     facts_begin(f, FACT_LIST, "opaque", "Not understood, and kept as they are");
-    for (size_t i = 0; i < r->kept.count; i++) {
-        const struct kept_operator *k = &r->kept.items[i];
+    vec_each(&r->kept, k) {
         facts_begin(f, FACT_GROUP, NULL, NULL);
         facts_add_text(f, "domain", NULL, k->domain);
         facts_add_text(f, "operator", "operator", k->name);
@@ -84,8 +83,7 @@ static void add_rewrites(struct facts *f, const struct report *r)
 {
     double last = r->found.search->seconds_before;
     facts_begin(f, FACT_LIST, "rewrites", "Rewrites in order, with what each gains by estimated costs");
-    for (size_t i = 0; i < r->found.search->steps.count; i++) {
-        const struct search_step *step = &r->found.search->steps.items[i];
+    vec_each(&r->found.search->steps, step) {
         facts_begin(f, FACT_GROUP, NULL, NULL);
         facts_add_real(f, "gain_seconds", "gain", UNIT_MILLISECONDS, last - step->seconds_after);
         facts_add_real(f, "estimated_seconds_after", "then", UNIT_MILLISECONDS, step->seconds_after);
@@ -135,11 +133,7 @@ static double weight_of_correction(const struct cost_correction *c)
     return fabs(c->after - c->before) * c->n_noted;
 }
 
-static int compare_corrections(const void *a, const void *b)
-{
-    double x = weight_of_correction(a), y = weight_of_correction(b);
-    return (x < y) - (x > y);
-}
+COMPARISON(compare_corrections, struct cost_correction, ORDER(weight_of_correction(y), weight_of_correction(x)))
 
 static void add_step(struct facts *f, const char *step)
 {
@@ -174,8 +168,7 @@ static void add_corrections(struct facts *f, const struct report *r)
 static void add_contenders(struct facts *f, const struct report *r)
 {
     facts_begin(f, FACT_LIST, "contenders", "Ways to run the models that were timed");
-    for (size_t i = 0; i < r->timing.contenders.count; i++) {
-        const struct timed_contender *c = &r->timing.contenders.items[i];
+    vec_each(&r->timing.contenders, c) {
         if (c->seconds.count == 0)   // an interruption came first
             continue;
         facts_begin(f, FACT_GROUP, NULL, NULL);
@@ -316,8 +309,7 @@ static void add_times(struct facts *f, const struct report *r)
 static void add_outputs(struct facts *f, const char *key, const char *label, const output_comparisons *outputs)
 {
     facts_begin(f, FACT_LIST, key, label);
-    for (size_t i = 0; i < outputs->count; i++) {
-        const struct output_comparison *o = &outputs->items[i];
+    vec_each(outputs, o) {
         facts_begin(f, FACT_GROUP, NULL, NULL);
         facts_add_text(f, "name", "output", o->name);
         facts_add_real(f, "max_difference", "largest difference", UNIT_NONE, o->max_difference);

@@ -40,8 +40,7 @@ void facts_init(struct facts *f)
 
 void facts_free(struct facts *f)
 {
-    vec_free(&f->items);
-    vec_free(&f->open);
+    vecs_free(f, items, open);
     arena_free(&f->arena);
 }
 
@@ -81,11 +80,9 @@ void facts_add_flag(struct facts *f, const char *key, const char *label, bool va
 
 const struct fact *facts_find(const struct facts *f, const char *key)
 {
-    uint32_t at = 1;
-    while (at < f->items.count && (!f->items.items[at].key || strcmp(f->items.items[at].key, key) != 0))
-        at++;
-    assert(at < f->items.count);
-    return &f->items.items[at];
+    const struct fact *found = vec_find(&f->items, x, x->key && strcmp(x->key, key) == 0);
+    assert(found);
+    return found;
 }
 
 static bool has_parts(const struct fact *fact)

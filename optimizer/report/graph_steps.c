@@ -10,8 +10,7 @@
 
 void graph_steps_free(struct graph_steps *s)
 {
-    vec_free(&s->steps);
-    vec_free(&s->values);
+    vecs_free(s, steps, values);
     arena_free(&s->arena);
 }
 

@@ -182,9 +182,7 @@ static void add_to_kinds(kind_list *kinds, const struct graph_steps *steps, int 
 {
     for (size_t i = 0; steps && i < steps->steps.count; i++) {
         const struct step_summary *s = &steps->steps.items[i];
-        size_t k = 0;
-        while (k < kinds->count && strcmp(kinds->items[k].name, s->kind) != 0)
-            k++;
+        size_t k = FIRST_OF(size_t, n, kinds->count, strcmp(kinds->items[n].name, s->kind) == 0);
         if (k == kinds->count)
             vec_push(kinds, ((struct kind){.name = s->kind}));
         kinds->items[k].counts[side]++;
@@ -192,13 +190,12 @@ static void add_to_kinds(kind_list *kinds, const struct graph_steps *steps, int 
     }
 }
 
-static int compare_kinds(const void *a, const void *b)
+static double most_seconds(const struct kind *k)
 {
-    const struct kind *x = a, *y = b;
-    double most_x = x->seconds[0] > x->seconds[1] ? x->seconds[0] : x->seconds[1];
-    double most_y = y->seconds[0] > y->seconds[1] ? y->seconds[0] : y->seconds[1];
-    return most_x != most_y ? (most_x < most_y ? 1 : -1) : strcmp(x->name, y->name);
+    return fmax(k->seconds[0], k->seconds[1]);
 }
+
+COMPARISON(compare_kinds, struct kind, ORDER(most_seconds(y), most_seconds(x)) ?: strcmp(x->name, y->name))
 
 // A cell coloured by its share of the largest of its kind.
 static void add_heat(struct text *out, double share, const char *format, double value)
@@ -211,18 +208,14 @@ static void add_heat(struct text *out, double share, const char *format, double 
 static void add_costs(struct text *out, const struct report *r)
 {
     LOCAL_LIST(kind_list, kinds);
-    double most = 0;
     add_to_kinds(&kinds, r->written.steps[0], 0);
     add_to_kinds(&kinds, r->written.steps[1], 1);
     vec_sort(&kinds, compare_kinds);
-    if (kinds.count)
-        most = kinds.items[0].seconds[0] > kinds.items[0].seconds[1] ? kinds.items[0].seconds[0]
-                                                                     : kinds.items[0].seconds[1];
+    double most = kinds.count ? most_seconds(&kinds.items[0]) : 0;
     text_add(out, "<h3>Time by operators</h3>\n<p class=\"soft\">Operators that run as one are measured as one.</p>\n"
                   "<div class=\"wide\"><table id=\"costs\">\n<tr><th>operators</th><th class=\"r\">before</th>"
                   "<th class=\"r\">ms</th><th class=\"r\">after</th><th class=\"r\">ms</th></tr>\n");
-    for (size_t i = 0; i < kinds.count; i++) {
-        const struct kind *k = &kinds.items[i];
+    vec_each(&kinds, k) {
         text_printf(out, "<tr><td>%s</td>", k->name);
         for (int side = 0; side < 2; side++) {
             text_printf(out, "<td class=\"r\">%zu</td>", k->counts[side]);
@@ -312,14 +305,12 @@ static void add_course(struct text *out, const struct search_result *s)
         text_printf(out, "%.1f,%.1f", chart_x(&c, p->expanded), chart_y(&c, p->seconds));
     }
     text_add(out, "\"/>\n");
-    for (size_t i = 0; i < s->course.count; i++) {
-        const struct search_point *p = &s->course.items[i];
+    vec_each(&s->course, p)
         text_printf(out,
                     "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\"><title>%.4g ms after %" PRIu64 " graph%s, %.2f s"
                     "</title></circle>\n",
                     chart_x(&c, p->expanded), chart_y(&c, p->seconds), 1e3 * p->seconds, p->expanded,
                     plural_ending(p->expanded), p->elapsed);
-    }
     text_add(out, "</svg>\n");
 }
 

@@ -119,8 +119,7 @@ static void mark_changed(struct picture *p, const struct onnx_graph *other)
         print_identity(&identity, other->nodes.items[i]);
         key_set_add(&known, &arena, identity.chars, identity.count);
     }
-    for (size_t i = 0; i < p->nodes.count; i++) {
-        struct picture_node *shown = &p->nodes.items[i];
+    vec_each(&p->nodes, shown) {
         if (!shown->node)
             continue;
         print_identity(&identity, shown->node);
@@ -232,11 +231,7 @@ struct ranked {
     double wanted;
 };
 
-static int compare_ranked(const void *a, const void *b)
-{
-    const struct ranked *x = a, *y = b;
-    return x->wanted != y->wanted ? ORDER(x->wanted, y->wanted) : ORDER(x->place, y->place);
-}
+COMPARISON(compare_ranked, struct ranked, ORDER(x->wanted, y->wanted) ?: ORDER(x->place, y->place))
 
 // Boxes stand as near as possible to where each is wanted, no two boxes over each other, the layer as a whole in the
 // middle.
@@ -271,10 +266,8 @@ static void sweep(struct drawing *d, bool is_down)
         first[(is_down ? d->p->edges.items[i].to : d->p->edges.items[i].from) + 2]++;
     for (size_t i = 2; i < d->p->nodes.count + 2; i++)
         first[i] += first[i - 1];
-    for (size_t i = 0; i < d->p->edges.count; i++) {
-        const struct picture_edge *e = &d->p->edges.items[i];
+    vec_each(&d->p->edges, e)
         neighbours[first[(is_down ? e->to : e->from) + 1]++] = is_down ? e->from : e->to;
-    }
     for (uint32_t i = 0; i < n_layers; i++) {
         uint32_t layer = is_down ? i : n_layers - 1 - i;
         for (uint32_t j = d->first.items[layer]; j < d->first.items[layer + 1]; j++) {
@@ -328,16 +321,11 @@ void picture_make(struct picture *ret_picture, const struct report *r, int which
     sort_into_layers(&d);
     place_nodes(&d);
     key_set_free(&d.makers);
-    vec_free(&d.places);
-    vec_free(&d.order);
-    vec_free(&d.first);
-    vec_free(&d.wanted);
+    vecs_free(&d, places, order, first, wanted);
 }
 
 void picture_free(struct picture *p)
 {
-    vec_free(&p->nodes);
-    vec_free(&p->edges);
-    vec_free(&p->type_of_name);
+    vecs_free(p, nodes, edges, type_of_name);
     key_set_free(&p->named);
 }

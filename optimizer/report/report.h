@@ -13,7 +13,6 @@
 #include "tuning/places.h"
 #include <stdbool.h>
 
-struct facts;
 struct graph_steps;
 struct onnx_graph;
 struct exported_types;
@@ -182,3 +181,7 @@ uint64_t report_applications(const struct report *r, bool (*is_counted)(const st
 void report_count_applications(const struct report *r, uint64_t *ret_counts);   // of each rule
 size_t report_proved_rules(const struct report *r);                             // of those that were used
 const char *check_verdict_name(enum check_verdict verdict);
+// Adds the doubts of a model that was written as "DOUBT; DOUBT; ...", and gives their number: what was not compared, or
+// said nothing; what was not timed where it was to be faster; a runtime that refuses the model; a rewrite that failed
+// the check; nodes that are not understood. Of a file that is the original there are only the latter.
+size_t report_list_doubts(struct text *out, const struct report *r);

@@ -254,14 +254,8 @@ static size_t distance(const struct change *c)
 }
 
 // The largest change first, then the largest number.
-static int compare_changes(const void *a, const void *b)
-{
-    const struct change *x = a, *y = b;
-    size_t of_x = distance(x), of_y = distance(y);
-    return of_x != of_y             ? (of_x < of_y ? 1 : -1)
-           : x->before != y->before ? (x->before < y->before ? 1 : -1)
-                                    : strcmp(x->name, y->name);
-}
+COMPARISON(compare_changes, struct change,
+           ORDER(distance(y), distance(x)) ?: ORDER(y->before, x->before) ?: strcmp(x->name, y->name))
 
 #define MOST_TYPES 8
 

@@ -42,8 +42,7 @@ static void add_bindings(struct facts *f, const char *key, const char *label, co
 static void add_kept(struct facts *f, const struct imported_model *m)
 {
     facts_begin(f, FACT_LIST, "kept", "Nodes kept for their sizes");
-    for (size_t i = 0; i < m->opaques.count; i++) {
-        const struct imported_opaque *o = &m->opaques.items[i];
+    vec_each(&m->opaques, o) {
         if (!o->is_kept_for_sizes)
             continue;
         facts_begin(f, FACT_GROUP, NULL, NULL);

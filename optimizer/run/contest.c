@@ -125,11 +125,8 @@ static bool warm_up(struct stage *s, size_t i)
 
 static double shortest_of_kind(const struct stage *s, bool is_result)
 {
-    double shortest = INFINITY;
-    for (size_t i = 0; i < s->c->n; i++)
-        if (!s->entrants[i].is_out && s->c->is_result[i] == is_result)
-            shortest = fmin(shortest, s->entrants[i].shortest);
-    return shortest;
+    return SMALLEST(double, INFINITY, size_t, i, s->c->n,
+                    !s->entrants[i].is_out && s->c->is_result[i] == is_result ? s->entrants[i].shortest : INFINITY);
 }
 
 static void drop_who_is_behind(struct stage *s, double limit)
@@ -239,8 +236,7 @@ static void free_stage(struct stage *s)
     for (size_t i = 0; i < s->c->n; i++)
         vec_free(&s->entrants[i].seconds);
     mem_free(s->entrants, (s->c->n + 1) * sizeof *s->entrants);
-    vec_free(&s->ratios);
-    vec_free(&s->ends);
+    vecs_free(s, ratios, ends);
 }
 
 // Other programs add to some runs only: the lower quartile is what most of the undisturbed ones took.
@@ -258,11 +254,8 @@ static size_t fastest_of_kind(const struct contest *c, const struct stage *s, co
 
 static double least_of_kind(const struct contest *c, bool is_result)
 {
-    double least = INFINITY;
-    for (size_t i = 0; i < c->n; i++)
-        if (c->is_result[i] == is_result && c->earlier[i].count)
-            least = fmin(least, c->earlier[i].quartile1);
-    return least;
+    return SMALLEST(double, INFINITY, size_t, i, c->n,
+                    c->is_result[i] == is_result && c->earlier[i].count ? c->earlier[i].quartile1 : INFINITY);
 }
 
 // Entrants that would be loaded one after the other were run so before, too.

@@ -11,7 +11,6 @@
 #include "onnx/format/check.h"
 #include "onnx/format/model_file.h"
 #include "optimizer/run/model_weights.h"
-#include "optimizer/run/prepare_within.h"
 
 static void describe(struct loaded_model *m, const struct graph *g, const void *inputs, size_t n_inputs,
                      const void *outputs, size_t n_outputs)
@@ -159,10 +158,7 @@ static node_id find_opaque_node(const struct graph *g)
 {
     LOCAL_ZEROS(bool, live, g->nodes.count + 1);
     graph_mark_live(g, live);
-    node_id n = 0;
-    while (n < g->nodes.count && !(live[n] && g->nodes.items[n].op->flags & OPERATOR_IS_OPAQUE))
-        n++;
-    return n;
+    return FIRST_OF(node_id, n, g->nodes.count, live[n] && g->nodes.items[n].op->flags & OPERATOR_IS_OPAQUE);
 }
 
 static bool check_operators(const struct loaded_model *m, struct error *error)

@@ -159,9 +159,7 @@ static bool has_type(const struct header *h, const struct type *type)
 
 static void add_type(struct text *out, const char *description, int rank, const int64_t *dim)
 {
-    enum dtype dtype = 0;
-    while (dtype < DTYPE_COUNT && strcmp(description_of(dtype), description) != 0)
-        dtype++;
+    enum dtype dtype = FIRST_OF(enum dtype, i, DTYPE_COUNT, strcmp(description_of(i), description) == 0);
     text_add_shown(out, dtype < DTYPE_COUNT ? dtype_name(dtype) : description);
     text_add(out, "[");
     for (int i = 0; i < rank; i++)

@@ -3,8 +3,6 @@
 #include "expressions/value.h"
 #include "onnx/convert/imported_model.h"
 
-struct error;
-
 bool npy_write(const char *path, const struct tensor_value *value, struct error *error);   // bf16 as 16-bit integers
 // The elements of a file that has exactly this type, in `arena`; NULL: error. `path` and `what`, the tensor's name, are
 // for messages.

@@ -4,8 +4,6 @@
 #include "expressions/value.h"
 #include <stdbool.h>
 
-struct text;
-
 // Over all entries, and over all rounds that were added; a is the reference.
 struct output_comparison {
     const char *name;        // NULL until the caller names it

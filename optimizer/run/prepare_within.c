@@ -115,8 +115,7 @@ static double expected_square(const struct judging *j)
 static void share_out(struct judging *j, double difference)
 {
     double rest = squared(difference), errors = 0;
-    for (size_t i = 0; i < j->suspects.count; i++) {
-        const struct suspect *s = &j->suspects.items[i];
+    vec_each(&j->suspects, s) {
         rest -= s->is_tried && !s->is_back ? squared(s->difference) : 0;
         errors += s->is_tried || s->is_back ? 0 : squared(s->choice.error);
     }
@@ -138,11 +137,9 @@ static bool goes_before(const struct suspect *a, const struct suspect *b, double
 static struct suspect *find_worst(struct judging *j, double excess)
 {
     struct suspect *worst = NULL;
-    for (size_t i = 0; i < j->suspects.count; i++) {
-        struct suspect *s = &j->suspects.items[i];
+    vec_each(&j->suspects, s)
         if (!s->is_chosen && (!worst || goes_before(s, worst, excess)))
             worst = s;
-    }
     return worst;
 }
 
@@ -192,8 +189,7 @@ static bool choose_by_trials(struct judging *j, double difference)
 
 static void take_back_chosen(struct judging *j)
 {
-    for (size_t i = 0; i < j->suspects.count; i++) {
-        struct suspect *s = &j->suspects.items[i];
+    vec_each(&j->suspects, s) {
         if (!s->is_chosen || s->is_back)
             continue;
         backend_take_back(j->request->backend, s->choice.step);
@@ -276,8 +272,7 @@ struct model *prepare_within(const struct within_request *r, struct within_error
         within->passed = m || is_done_with ? hash_of(&j) : 0;
     }
     reference_free(&j.own);
-    vec_free(&j.exact);
-    vec_free(&j.suspects);
+    vecs_free(&j, exact, suspects);
     arena_free(&j.arena);
     return m;
 }

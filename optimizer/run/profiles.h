@@ -4,8 +4,6 @@
 #include "onnx/convert/imported_model.h"
 
 struct cut_plan;
-struct error;
-struct text;
 
 #define MOST_PROFILES 8
 #define N_CHECKS 3

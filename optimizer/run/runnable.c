@@ -56,8 +56,7 @@ void cut_plan_init(struct cut_plan *ret_plan, const struct graph *g, uint32_t n_
 
 void cut_plan_free(struct cut_plan *plan)
 {
-    vec_free(&plan->first_input);
-    vec_free(&plan->reads_leaves);
+    vecs_free(plan, first_input, reads_leaves);
 }
 
 // A flag by opaque index: is such a node live in both graphs?

@@ -3,8 +3,6 @@
 #include "backends/contract/backend.h"
 #include "core/numbers/statistics.h"
 
-struct error;
-
 // Runs the models in turns, so that all of them see the same disturbances; `warmup` turns are not counted. Every model
 // has its inputs and outputs; `ret_summaries` has one entry for each. Seconds.
 struct timed_model {

@@ -41,8 +41,7 @@ static void list_values(struct numbered_nodes *f, const struct onnx_model *model
     for (size_t i = f->count; i-- > 0;) {
         const struct onnx_node *node = model->graph->nodes.items[i];
         uint64_t own = 0;
-        for (size_t j = 0; j < node->outputs.count; j++) {
-            const struct onnx_string *output = &node->outputs.items[j];
+        vec_each(&node->outputs, output) {
             own = own || !output->size ? own : value_of_name(types, output->text);
             if (output->size && key_set_add(&f->names, arena, output->text, output->size) == f->makers.count)
                 vec_push(&f->makers, i);

@@ -4,7 +4,6 @@
 #pragma once
 #include "core/memory/key_set.h"
 
-struct arena;
 struct exported_types;
 struct onnx_model;
 

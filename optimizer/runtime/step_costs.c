@@ -74,10 +74,8 @@ static bool drop_disturbed(double *seconds, size_t *n)
 static struct step_cost summarize(double *seconds, size_t n)
 {
     bool is_quiet = drop_disturbed(seconds, &n);
-    double shortest = INFINITY;
+    double shortest = SMALLEST(double, INFINITY, size_t, i, n, seconds[i]);
     size_t kept = 0;
-    for (size_t i = 0; i < n; i++)
-        shortest = fmin(shortest, seconds[i]);
     for (size_t i = 0; i < n; i++)
         if (seconds[i] <= DISTURBED * shortest)
             seconds[kept++] = seconds[i];
@@ -326,8 +324,7 @@ static bool is_adopted(const struct session_note *note)
 static double ratio_of(const struct step_costs *c, enum operator_id kind)
 {
     double in_session = 0, alone = 0;
-    for (size_t i = 0; i < c->notes.count; i++) {
-        const struct session_note *note = &c->notes.items[i];
+    vec_each(&c->notes, note) {
         if ((note->kind == kind || kind == OP_COUNT) && isfinite(note->alone)) {
             in_session += note->seconds;
             alone += note->alone * note->n;
@@ -629,8 +626,7 @@ void step_costs_close(struct coster *coster)
         cost_database_free(c->costs);
     key_set_free(&c->failures);
     key_set_free(&c->noted);
-    vec_free(&c->notes);
-    vec_free(&c->guesses);
+    vecs_free(c, notes, guesses);
     arena_free(&c->arena);
     mem_free(c, sizeof *c);
 }

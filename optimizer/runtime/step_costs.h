@@ -8,9 +8,6 @@
 #include "optimizer/runtime/worker.h"
 #include <stdbool.h>
 
-struct error;
-struct log;
-
 struct step_costs_options {
     const char *device;      // beside the runtime: processor and threads
     const char *cost_file;   // as of backend_options

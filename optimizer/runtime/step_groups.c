@@ -160,9 +160,7 @@ static tensor_id add_weight(struct extraction *e, tensor_id original, const stru
 static tensor_id repeated_weight(struct extraction *e, const struct type *type, unsigned axes)
 {
     struct type small = type_make(type->dtype, 0, NULL);
-    int leading = 0;
-    while (leading < type->rank && axes >> leading & 1)
-        leading++;
+    int leading = FIRST_OF(int, i, type->rank, !(axes >> i & 1));
     small.rank = type->rank - leading;
     for (int i = 0; i < small.rank; i++)
         small.dim[i] = axes >> (leading + i) & 1 ? 1 : type->dim[leading + i];

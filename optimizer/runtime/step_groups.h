@@ -6,8 +6,6 @@
 #pragma once
 #include "graph/graph.h"
 
-struct arena;
-
 struct step_groups {
     const struct graph *graph;
     bool *is_run;     // of every node: live, and depends on an input; no broadcast

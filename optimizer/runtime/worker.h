@@ -6,8 +6,6 @@
 #include "core/text/text.h"
 #include "expressions/value.h"
 
-struct error;
-
 struct worker {
     struct process process;
     struct text answer;

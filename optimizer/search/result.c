@@ -20,11 +20,7 @@ void search_result_free(struct search_result *result)
 {
     graph_free(&result->graph);
     free_milestones(result);
-    vec_free(&result->steps);
-    vec_free(&result->course);
-    vec_free(&result->unions);
-    vec_free(&result->refuted);
-    vec_free(&result->ends);
+    vecs_free(result, steps, course, unions, refuted, ends);
 }
 
 // --- counts ----------------------------------------------------------------------------------------------------------

@@ -178,7 +178,6 @@ bool rewritten_regions_take(const struct rewritten_regions *r, const bool *is_ta
             add_node(&m, n);
     bool is_made = graph_replace(ret_graph, &m.with_both, m.old.count, m.old.items, m.new.items, NULL);
     graph_free(&m.with_both);
-    vec_free(&m.old);
-    vec_free(&m.new);
+    vecs_free(&m, old, new);
     return is_made;
 }

@@ -4,8 +4,6 @@
 #pragma once
 #include "graph/graph.h"
 
-struct arena;
-
 #define NO_REGION UINT32_MAX
 struct rewritten_regions {
     const struct graph *before, *after;

@@ -1,7 +1,6 @@
 // Entries of both sides of a match, from pseudo-random leaves over the prime field, without storing a tensor.
 #include "optimizer/search/translation_validation.h"
 
-#include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include "graph/compose.h"
 #include "graph/field_entries.h"

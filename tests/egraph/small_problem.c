@@ -1,7 +1,7 @@
 // Selections are enumerated by always deciding the lowest class that is needed and open; whether one has a cycle is
 // seen by taking away, again and again, classes whose children are all taken away.
-#include "core/numbers/random.h"
 #include "tests/egraph/small_problem.h"
+#include "core/numbers/random.h"
 #include <math.h>
 #include <string.h>
 

@@ -40,11 +40,7 @@ const struct setting *configuration_find(const struct configuration *c, uint64_t
 
 // --- fitting ---------------------------------------------------------------------------------------------------------
 
-static int compare_nodes(const void *a, const void *b)
-{
-    const struct pass_node *x = a, *y = b;
-    return x->fingerprint != y->fingerprint ? ORDER(x->fingerprint, y->fingerprint) : ORDER(x->n_values, y->n_values);
-}
+COMPARISON(compare_nodes, struct pass_node, ORDER(x->fingerprint, y->fingerprint) ?: ORDER(x->n_values, y->n_values))
 
 static uint32_t infer_value(const struct configuration *c, const struct pass_node *node, recall_value_fn *recall,
                             void *context, size_t pass)
@@ -138,8 +134,7 @@ void configuration_mutate(struct configuration *c, double probability, struct ra
 void configuration_cross(struct configuration *c, const struct configuration *other, double probability,
                          struct random *random)
 {
-    for (size_t i = 0; i < c->settings.count; i++) {
-        struct setting *s = &c->settings.items[i];
+    vec_each(&c->settings, s) {
         const struct setting *of_other = configuration_find(other, s->node.fingerprint);
         if (of_other && of_other->value < s->node.n_values && random_unit(random) < probability)
             s->value = of_other->value;

@@ -55,11 +55,9 @@ static bool is_done(const struct cursor *at, uint64_t node)
 static const struct setting *find_heaviest(const struct cursor *at, const struct configuration *c)
 {
     const struct setting *heaviest = NULL;
-    for (size_t i = 0; i < c->settings.count; i++) {
-        const struct setting *s = &c->settings.items[i];
+    vec_each(&c->settings, s)
         if ((!heaviest || s->node.weight > heaviest->node.weight) && !is_done(at, s->node.fingerprint))
             heaviest = s;
-    }
     return heaviest;
 }
 
@@ -220,9 +218,7 @@ void strategy_free(struct strategy *s)
 {
     for (size_t i = 0; i < s->population.count; i++)
         joint_candidate_free(&s->population.items[i]);
-    vec_free(&s->population);
-    vec_free(&s->rows);
-    vec_free(&s->evaluated);
+    vecs_free(s, population, rows, evaluated);
     for (size_t pass = 0; pass < MOST_PASSES; pass++)
         vec_free(&s->cursors[pass].done);
     mem_free(s, sizeof *s);

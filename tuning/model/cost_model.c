@@ -39,8 +39,7 @@ struct cost_model *cost_model_new(bool has_trees)
 
 void cost_model_free(struct cost_model *m)
 {
-    vec_free(&m->rows);
-    vec_free(&m->steps);
+    vecs_free(m, rows, steps);
     mem_free(m, sizeof *m);
 }
 

@@ -32,11 +32,7 @@ struct split {
     int feature;
 };
 
-static int compare_places(const void *a, const void *b)
-{
-    const struct place *x = a, *y = b;
-    return x->feature != y->feature ? ORDER(x->feature, y->feature) : ORDER(x->row, y->row);
-}
+COMPARISON(compare_places, struct place, ORDER(x->feature, y->feature) ?: ORDER(x->row, y->row))
 
 static void begin(struct fitting *f, const struct observation *rows, size_t n, int n_features, struct arena *arena)
 {

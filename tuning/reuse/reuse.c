@@ -65,14 +65,9 @@ static bool is_within(struct range r, double value)
 
 // --- candidates ------------------------------------------------------------------------------------------------------
 
-static int compare_candidates(const void *x, const void *y)
-{
-    const struct reuse_schedule *a = &((const struct candidate *)x)->schedule;
-    const struct reuse_schedule *b = &((const struct candidate *)y)->schedule;
-    if (a->b != b->b)
-        return ORDER(a->b, b->b);
-    return a->t != b->t ? ORDER(a->t, b->t) : ORDER(a->point, b->point);
-}
+COMPARISON(compare_candidates, struct candidate,
+           ORDER(x->schedule.b, y->schedule.b) ?: ORDER(x->schedule.t, y->schedule.t) ?:
+           ORDER(x->schedule.point, y->schedule.point))
 
 struct reuse_search *reuse_search_new(const struct reuse_loops *a, const struct reuse_schedule *schedules, size_t n,
                                       const struct reuse_loops *b, const struct reuse_schedule *best)

@@ -125,8 +125,7 @@ struct grid_search *grid_search_new(const struct grid_search_problem *problem)
 void grid_search_free(struct grid_search *s)
 {
     mem_free(s->states, (size_t)s->count);
-    vec_free(&s->told);
-    vec_free(&s->starts);
+    vecs_free(s, told, starts);
     mem_free(s, sizeof *s);
 }
 

@@ -64,21 +64,14 @@ bool named_rules_read(struct rule_set *rules, int count, char **positional, stru
     return is_read;
 }
 
-static bool has_properties(const char *path)
-{
-    static const char suffix[] = ".properties";
-    size_t length = strlen(path), of_suffix = sizeof suffix - 1;
-    return length > of_suffix && strcmp(path + length - of_suffix, suffix) == 0;
-}
-
 bool command_read_equations(struct command *c, int count, char **paths, struct equation **ret_equations, size_t *ret_n,
                             struct error *error)
 {
     if (count == 0)
         return error_set_code(error, EXIT_USAGE, NULL, "expected files of rules or properties (see --help)");
     for (int i = 0; i < count; i++)
-        if (!(has_properties(paths[i]) ? property_set_read(&c->properties, paths[i], error)
-                                       : rule_set_read(&c->rules, paths[i], error)))
+        if (!(text_ends_with(paths[i], ".properties") ? property_set_read(&c->properties, paths[i], error)
+                                                      : rule_set_read(&c->rules, paths[i], error)))
             return false;
     *ret_n = c->rules.rules.count + c->properties.properties.count;
     struct equation *next = *ret_equations = arena_array(&c->arena, struct equation, *ret_n + 1);

@@ -8,8 +8,6 @@
 #include "properties/property.h"
 #include "substitutions/rule.h"
 
-struct text;
-
 struct command {
     const void *options;
     struct arena arena;

@@ -183,12 +183,6 @@ static int derive_families(struct command *c, const char *path, struct error *er
     return is_done ? EXIT_DONE : COMMAND_FAILED;
 }
 
-static bool is_of_rules(const char *path)
-{
-    size_t n = strlen(path);
-    return n > 6 && strcmp(path + n - 6, ".rules") == 0;
-}
-
 static int derive_file(struct command *c, int count, char **arguments, struct error *error)
 {
     struct definition d FREED_BY(definition_free) = {0};
@@ -197,7 +191,7 @@ static int derive_file(struct command *c, int count, char **arguments, struct er
         error_set_code(error, EXIT_USAGE, NULL, "expected the file of a definition (see --help)");
         return COMMAND_FAILED;
     }
-    if (is_of_rules(arguments[0]))
+    if (text_ends_with(arguments[0], ".rules"))
         return derive_families(c, arguments[0], error);
     if (!read_definition(c, arguments[0], &d, error))
         return COMMAND_FAILED;

@@ -43,11 +43,9 @@ struct sides {
 
 static void find_types(const struct graph *g, struct type *ret_types)
 {
-    for (node_id n = 0; n < g->nodes.count; n++) {
-        const struct node *node = &g->nodes.items[n];
+    vec_each(&g->nodes, node)
         if (node->op->flags & OPERATOR_IS_LEAF)
             ret_types[node->attributes[0].ints[0]] = *graph_type(g, node->first_output);
-    }
 }
 
 static bool compose_side(struct sides *s, const struct graph *g, int *ret_scopes)

@@ -181,14 +181,9 @@ static bool write_smt2(struct rules_run *run, struct error *error)
 
 // --- output ----------------------------------------------------------------------------------------------------------
 
-static int compare_reports(const void *a, const void *b)
-{
-    const struct rule_report *x = *(const struct rule_report *const *)a, *y = *(const struct rule_report *const *)b;
-    if (x->rule->pattern.nodes.count != y->rule->pattern.nodes.count)
-        return x->rule->pattern.nodes.count < y->rule->pattern.nodes.count ? -1 : 1;
-    int order = strcmp(x->rule->name, y->rule->name);
-    return order ? order : x->rule->line < y->rule->line ? -1 : x->rule->line > y->rule->line;
-}
+COMPARISON(compare_reports, struct rule_report *,
+           ORDER((*x)->rule->pattern.nodes.count, (*y)->rule->pattern.nodes.count) ?:
+           strcmp((*x)->rule->name, (*y)->rule->name) ?: ORDER((*x)->rule->line, (*y)->rule->line))
 
 static const struct rule_report **sort_reports(struct rules_run *run)
 {
@@ -294,11 +289,7 @@ static void print_report(const struct rules_run *run, const struct rule_report *
     log_show(stdout, out.chars);
 }
 
-static int compare_seconds(const void *a, const void *b)
-{
-    const struct rule_report *x = *(const struct rule_report *const *)a, *y = *(const struct rule_report *const *)b;
-    return x->seconds > y->seconds ? -1 : x->seconds < y->seconds;
-}
+COMPARISON(compare_seconds, struct rule_report *, ORDER((*y)->seconds, (*x)->seconds))
 
 static void print_slowest(struct rules_run *run)
 {
@@ -316,8 +307,7 @@ static void print_all(const struct rules_run *run)
 {
     uint64_t counts[RULE_OUTCOMES] = {0}, symbols = 0, laws = 0, derived = 0;
     double z3_seconds = 0;
-    for (size_t i = 0; i < run->set->rules.count; i++) {
-        const struct rule_report *report = &run->reports[i];
+    EACH(run->reports, run->set->rules.count, report) {
         bool is_proved = rule_report_is_proved(report);
         counts[report->outcome]++;
         derived += is_proved && rule_report_is_derived(report);

@@ -116,8 +116,7 @@ static void rewrite_at(struct search *s, const struct place *at, uint32_t from, 
 
 static void rewrite_everywhere(struct search *s, const struct place *at, uint32_t from)
 {
-    for (size_t i = 0; i < s->axioms->sentences.items.count; i++) {
-        const struct sentence *axiom = &s->axioms->sentences.items.items[i];
+    vec_each(&s->axioms->sentences.items, axiom) {
         if (!text_is_among(axiom->name, s->proof->n_uses, s->proof->uses))
             continue;
         rewrite_at(s, at, from, axiom, axiom->goals.items[0].left, axiom->goals.items[0].right);

@@ -20,11 +20,7 @@ void formulas_init(struct formulas *f, const struct logic *l)
 
 void formulas_free(struct formulas *f)
 {
-    vec_free(&f->assumed);
-    vec_free(&f->sorts);
-    vec_free(&f->functions);
-    vec_free(&f->axiom_literals);
-    vec_free(&f->axiom_names);
+    vecs_free(f, assumed, sorts, functions, axiom_literals, axiom_names);
     Z3_del_context(f->z3);
 }
 

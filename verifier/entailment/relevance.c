@@ -99,8 +99,7 @@ void relevance_init(struct relevance *r, const struct logic *l)
 void relevance_free(struct relevance *r)
 {
     mem_free_array(r->has_symbol, r->n_symbols);
-    vec_free(&r->symbols);
-    vec_free(&r->axioms);
+    vecs_free(r, symbols, axioms);
 }
 
 static void add_equality(struct relevance *r, const struct logic_equality *e)

@@ -11,8 +11,7 @@
 
 void logic_free(struct logic *l)
 {
-    vec_free(&l->symbols);
-    vec_free(&l->nodes);
+    vecs_free(l, symbols, nodes);
     table_free(&l->by_name);
     table_free(&l->by_node);
     arena_free(&l->arena);
@@ -31,11 +30,7 @@ void logic_copy(struct logic *ret_copy, const struct logic *l)
 
 static void sentence_free(struct sentence *s)
 {
-    vec_free(&s->truths);
-    vec_free(&s->alternatives);
-    vec_free(&s->equalities);
-    vec_free(&s->choices);
-    vec_free(&s->goals);
+    vecs_free(s, truths, alternatives, equalities, choices, goals);
 }
 
 void sentence_list_free(struct sentence_list *list)

@@ -147,10 +147,7 @@ static bool check(const struct formulas *f, Z3_solver solver, struct entailment 
     return result == Z3_L_FALSE;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
+COMPARISON(compare_names, char *, strcmp(*x, *y))
 
 static void finish_uses(const struct theory *t, struct entailment *e)
 {

@@ -87,9 +87,7 @@ struct search {
 
 static void collect_index(struct search *s, atom x)
 {
-    uint32_t i = 0, last = s->n_indices;
-    while (i < s->n_indices && s->indices[i] < x)
-        i++;
+    uint32_t last = s->n_indices, i = FIRST_OF(uint32_t, k, last, s->indices[k] >= x);
     if ((i < s->n_indices && s->indices[i] == x) || s->n_indices == MOST_INDICES)
         return;
     for (s->n_indices++; last > i; last--)

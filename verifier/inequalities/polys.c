@@ -44,8 +44,7 @@ void polys_init(struct polys *p)
 
 void polys_free(struct polys *p)
 {
-    vec_free(&p->polys);
-    vec_free(&p->atoms);
+    vecs_free(p, polys, atoms);
     table_free(&p->by_value);
     arena_free(&p->arena);
 }
@@ -307,10 +306,8 @@ int poly_level(const struct polys *p, poly a)
 {
     int level = 0;
     for (uint32_t i = 0; i < p->polys.items[a].n; i++)
-        for (uint32_t j = 0; j < p->polys.items[a].monomials[i].n; j++) {
-            int of_atom = level_of_atom(p, p->polys.items[a].monomials[i].atoms[j]);
-            level = of_atom > level ? of_atom : level;
-        }
+        level = LARGEST(int, level, uint32_t, j, p->polys.items[a].monomials[i].n,
+                        level_of_atom(p, p->polys.items[a].monomials[i].atoms[j]));
     return level;
 }
 

@@ -18,12 +18,7 @@ void entails_free(struct entails *e)
 {
     if (e->z3)
         Z3_solver_pop(e->z3, e->solver, 1);
-    vec_free(&e->assumed);
-    vec_free(&e->terms);
-    vec_free(&e->facts);
-    vec_free(&e->question);
-    vec_free(&e->products);
-    vec_free(&e->answers);
+    vecs_free(e, assumed, terms, facts, question, products, answers);
     points_free(&e->points);
     key_set_free(&e->known);
 }

@@ -103,8 +103,7 @@ static bool has_choices_in_text(const struct pattern *p)
 // is said.
 static int64_t size_of_kernel(const struct pattern *p, uint32_t variable, int64_t axis)
 {
-    for (size_t n = 0; n < p->nodes.count; n++) {
-        const struct pattern_node *node = &p->nodes.items[n];
+    vec_each(&p->nodes, node) {
         const struct term *kernel = operator_convolves(node->op) ? &p->terms.items[node->inputs[1]] : NULL;
         const struct attribute_pattern *pads = pattern_node_attribute(node, ROLE_WINDOW_PADS);
         if (kernel && kernel->is_variable && kernel->index == variable && pads->count == 4 &&
@@ -128,8 +127,7 @@ static void add_size_of_kernel(struct groups *g, const struct pattern *p, uint32
 static void add_small_kernels(struct groups *g, const struct pattern *p)
 {
     uint32_t known = 0;
-    for (size_t n = 0; n < p->nodes.count; n++) {
-        const struct pattern_node *node = &p->nodes.items[n];
+    vec_each(&p->nodes, node) {
         const struct term *input = node->n_inputs ? &p->terms.items[node->inputs[0]] : NULL;
         if (!operator_enlarges(node->op) || !input->is_variable || (known >> input->index & 1))
             continue;

@@ -113,12 +113,8 @@ static void add_equality(struct atom_search *s, const struct attribute_term *a, 
 
 static int largest_rank(const struct atom_search *s, uint32_t variable)
 {
-    int rank = 0;
-    for (uint32_t i = 0; i < s->good.count; i++) {
-        const struct type *t = s->good.items[i].types[variable];
-        rank = t && t->rank > rank ? t->rank : rank;
-    }
-    return rank;
+    return LARGEST(int, 0, uint32_t, i, s->good.count,
+                   s->good.items[i].types[variable] ? s->good.items[i].types[variable]->rank : 0);
 }
 
 static bool is_list(const struct atom_search *s, uint32_t attribute_variable)

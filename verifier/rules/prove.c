@@ -4,7 +4,6 @@
 #include "verifier/laws/laws.h"
 #include "verifier/limits.h"
 #include "verifier/rules/abduction.h"
-#include "verifier/rules/rule_report.h"
 #include "verifier/testing/random_trials.h"
 #include "verifier/text/numbers.h"
 

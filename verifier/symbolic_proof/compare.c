@@ -43,8 +43,7 @@ struct reads {
 
 static void collect_reads(const struct product *t, struct reads *reads)
 {
-    for (uint32_t i = 0; i < t->n_factors; i++) {
-        const struct factor *f = &t->factors[i];
+    EACH(t->factors, t->n_factors, f) {
         if (f->kind == FACTOR_READ && reads->n < 32)
             reads->items[reads->n++] = f;
         for (uint32_t j = 0; j < f->n_operands; j++)
@@ -82,8 +81,7 @@ static bool solve_places(struct renaming *r, poly x, poly y)
         const struct poly_value v = p->polys.items[difference];
         if (r->map[u] != NO_POLY)
             continue;
-        for (uint32_t j = 0; j < v.n; j++) {
-            const struct monomial *m = &v.monomials[j];
+        EACH(v.monomials, v.n, m) {
             if (m->n != 1 || m->atoms[0] != u || (m->factor != 1 && m->factor != -1))
                 continue;
             poly rest = poly_sub(p, difference, poly_scale(p, poly_of_atom(p, u), m->factor));

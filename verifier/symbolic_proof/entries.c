@@ -321,8 +321,7 @@ static void state_of_shifted_logarithms(struct formulas *fs, const struct call *
 {
     if (argument_of_exponential(fs, y->a))   // it is known already
         return;
-    for (uint32_t i = 0; i < fs->n_calls; i++) {
-        const struct call *e = &fs->calls[i];
+    EACH(fs->calls, fs->n_calls, e) {
         if (e->fn != FN_EXP)
             continue;
         Z3_ast is_multiple = Z3_mk_eq(fs->z3, y->a, product(fs, x->a, e->result));

@@ -236,8 +236,7 @@ static const struct sum *without_what_follows(struct execution *ex, const struct
     poly context[MOST_FRAMES * (MOST_DECISIONS + 2 * MAX_RANK) + MOST_ANSWERS];
     uint32_t n_context = all_guards(ex, context), n_terms = 0;
     struct product *terms = arena_array(ex->sums->arena, struct product, a->n + 1);
-    for (uint32_t i = 0; i < a->n; i++) {
-        const struct product *t = &a->terms[i];
+    EACH(a->terms, a->n, t) {
         poly *guards = arena_array(ex->sums->arena, poly, t->n_guards + 1);
         uint32_t n = 0;
         bool is_empty = false;

@@ -26,10 +26,7 @@ bool family_is_impossible(struct family *f)
 
 void family_free(struct family *f)
 {
-    vec_free(&f->symbols.equal_zero);
-    vec_free(&f->symbols.not_negative);
-    vec_free(&f->asked.zero);
-    vec_free(&f->asked.not_negative);
+    vecs_free(f, symbols.equal_zero, symbols.not_negative, asked.zero, asked.not_negative);
 }
 
 poly family_size(struct family *f, term_id term, int axis)

@@ -152,8 +152,7 @@ static uint32_t n_parts_read(const struct equation *eq, uint32_t variable)
                     (i != node_attribute_of_variable(&p->nodes.items[n], variable) ||
                      p->nodes.items[n].op->attributes[i].role != ROLE_PART_SIZES))
                     return 0;
-    for (size_t t = 0; t < p->terms.count; t++) {
-        const struct term *term = &p->terms.items[t];
+    vec_each(&p->terms, term) {
         bool is_part = !term->is_variable && node_attribute_of_variable(&p->nodes.items[term->index], variable) >= 0;
         n_read = is_part && term->output + 1 > n_read ? term->output + 1 : n_read;
     }
@@ -286,16 +285,12 @@ static bool has_types(const struct family *f, const struct attribute_term *t)
 static bool take_value_of_condition(struct family *f, uint32_t variable, int64_t *ints, uint32_t *ret_count)
 {
     struct list_of_polys list;
-    for (uint32_t i = 0; i < f->equation->n_conditions; i++) {
-        const struct condition *c = &f->equation->conditions[i];
+    EACH(f->equation->conditions, f->equation->n_conditions, c) {
         if (c->kind != CONDITION_EQUAL || c->a->kind != TERM_VARIABLE || c->a->value != variable ||
             !has_types(f, c->b) || !family_list(f, c->b, &list) || list.n > MAX_RANK)
             continue;
-        uint32_t n = 0;
-        while (n < list.n && poly_is_const(f->polys, list.items[n], &ints[n]))
-            n++;
-        *ret_count = n;
-        if (n == list.n)
+        *ret_count = FIRST_OF(uint32_t, n, list.n, !poly_is_const(f->polys, list.items[n], &ints[n]));
+        if (*ret_count == list.n)
             return true;
     }
     return false;

@@ -105,9 +105,7 @@ static bool is_constant(const int64_t *lanes)
 // factor * known + number
 static poly as_multiple(struct polys *p, poly known, const int64_t *of_known, const int64_t *lanes)
 {
-    int l = 1;
-    while (l < LANES && of_known[l] == of_known[0])
-        l++;
+    int l = FIRST_OF(int, k, LANES, of_known[k] != of_known[0]);
     if (l == LANES || (lanes[l] - lanes[0]) % (of_known[l] - of_known[0]) != 0)
         return NO_POLY;
     int64_t factor = (lanes[l] - lanes[0]) / (of_known[l] - of_known[0]), rest[LANES];

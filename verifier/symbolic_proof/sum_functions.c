@@ -56,8 +56,7 @@ static const struct sum *without_repeated_elements(struct sums *s, const struct 
 {
     struct product *terms = arena_array(s->arena, struct product, elements->n + 1);
     uint32_t n = 0;
-    for (uint32_t i = 0; i < elements->n; i++) {
-        const struct product *t = &elements->terms[i];
+    EACH(elements->terms, elements->n, t) {
         bool is_repeated = false;
         for (uint32_t j = 0; j < n && t->n_indices + t->n_guards == 0 && !is_repeated; j++)
             is_repeated = terms[j].n_indices + terms[j].n_guards == 0 &&

@@ -84,8 +84,7 @@ static bool pairs_are_equal(struct family *f, struct z3_session *z3, struct symb
     if (!are_equal)
         family_fails(f, "%s", sums.why);
     proof->questions += e.questions;
-    vec_free(&ex.frames);
-    vec_free(&ex.answers);
+    vecs_free(&ex, frames, answers);
     return are_equal;
 }
 

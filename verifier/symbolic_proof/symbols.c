@@ -108,13 +108,10 @@ void family_add_list(struct family *f, uint32_t variable, enum attribute_role ro
 // Numbers of what is left over: as large as sizes allow with so many axes.
 static int64_t largest_rest(const struct family *f)
 {
-    int rank = 0;
-    for (uint32_t v = 0; v < f->equation->pattern->n_variables; v++)
-        rank = f->outline.types[v] && f->outline.types[v]->rank > rank ? f->outline.types[v]->rank : rank;
-    for (uint32_t v = 0; v < f->equation->pattern->n_attribute_variables; v++)
-        rank = f->outline.is_chosen >> v & 1 && (int)f->meanings.attributes[v].n > rank
-                   ? (int)f->meanings.attributes[v].n
-                   : rank;
+    int rank = LARGEST(int, 0, uint32_t, v, f->equation->pattern->n_variables,
+                       f->outline.types[v] ? f->outline.types[v]->rank : 0);
+    rank = LARGEST(int, rank, uint32_t, v, f->equation->pattern->n_attribute_variables,
+                   f->outline.is_chosen >> v & 1 ? (int)f->meanings.attributes[v].n : 0);
     return rank >= MANY_AXES ? 9 : rank > 4 ? 60 : 300;
 }
 

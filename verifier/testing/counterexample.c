@@ -2,7 +2,6 @@
 #include "verifier/testing/counterexample.h"
 
 #include "core/text/json.h"
-#include "core/text/text.h"
 #include "substitutions/pattern.h"
 #include "verifier/testing/comparison.h"
 #include "verifier/testing/number_values.h"

@@ -176,11 +176,9 @@ static bool is_done(const struct test *t)
 static int largest_rank(const struct equation *eq)
 {
     struct known_ranks ranks;
-    int largest = USUAL_LARGEST_RANK;
     known_ranks_begin(&ranks, eq);
     known_ranks_spread(&ranks, eq);
-    for (term_id t = 0; t < eq->pattern->terms.count; t++)
-        largest = known_rank(&ranks, t) > largest ? known_rank(&ranks, t) : largest;
+    int largest = LARGEST(int, USUAL_LARGEST_RANK, term_id, t, eq->pattern->terms.count, known_rank(&ranks, t));
     return largest < WRITTEN_LARGEST_RANK ? largest : WRITTEN_LARGEST_RANK;
 }
 

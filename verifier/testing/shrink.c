@@ -167,11 +167,8 @@ static bool lower_entry(struct shrinking *s, uint32_t variable, uint32_t entry)
 
 static bool lower_attributes(struct shrinking *s)
 {
-    for (uint32_t v = 0; v < s->best.equation->pattern->n_attribute_variables; v++)
-        for (uint32_t i = 0; goes_down(&s->best, v) && i < s->best.attributes[v].count; i++)
-            if (lower_entry(s, v, i))
-                return true;
-    return false;
+    return ANY(uint32_t, v, s->best.equation->pattern->n_attribute_variables,
+               goes_down(&s->best, v) && ANY(uint32_t, i, s->best.attributes[v].count, lower_entry(s, v, i)));
 }
 
 // Some instances with equal sizes are left where there are too many for all axes at once.
@@ -179,11 +176,10 @@ static bool lower_sizes(struct shrinking *s)
 {
     if (search(s, s->best.attributes, 0))
         return true;
-    for (uint32_t v = 0; v < s->best.equation->pattern->n_variables; v++)
-        for (int i = 0; s->best.types[v] && i < s->best.types[v]->rank; i++)
-            if (s->best.types[v]->dim[i] > 1 && search(s, s->best.attributes, s->best.types[v]->dim[i]))
-                return true;
-    return false;
+    return ANY(uint32_t, v, s->best.equation->pattern->n_variables,
+               s->best.types[v] &&
+                   ANY(int, i, s->best.types[v]->rank,
+                       s->best.types[v]->dim[i] > 1 && search(s, s->best.attributes, s->best.types[v]->dim[i])));
 }
 
 void instance_shrink(struct instance *in, struct difference *difference, enum wanted_sides wanted)

@@ -18,12 +18,11 @@ static size_t length_of(const char *name)
 static uint32_t number_of(struct names *names, const char *name)
 {
     size_t length = length_of(name);
-    uint32_t i = 0;
-    while (i < names->n && (length_of(names->items[i]) != length || memcmp(names->items[i], name, length) != 0))
-        i++;
-    if (i == names->n)
+    uint32_t number = FIRST_OF(uint32_t, i, names->n,
+                               length_of(names->items[i]) == length && memcmp(names->items[i], name, length) == 0);
+    if (number == names->n)
         names->items[names->n++] = name;
-    return i;
+    return number;
 }
 
 void text_add_numbered(struct text *out, const char *text)

@@ -3,7 +3,6 @@
 #include "backends/cpu/kernel.h"
 
 struct cpu_attention;
-struct text;
 
 // May they be neighbours in such a chain?
 bool cpu_is_part_of_attention(const struct plan *plan, const struct step *first, const struct step *second);

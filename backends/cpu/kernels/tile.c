@@ -2,10 +2,8 @@
 #include "backends/cpu/kernels/tile.h"
 
 #include "backends/cpu/epilogue.h"
-#include "backends/cpu/generated.h"
 #include "backends/cpu/kept_memory.h"
 #include "backends/cpu/loops/parallel.h"
-#include "backends/cpu/tile_step.h"
 #include "backends/cpu/ways.h"
 #include "backends/generated/schedule_spaces.h"
 #include "backends/generated/tile_text.h"

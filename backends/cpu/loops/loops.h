@@ -3,7 +3,6 @@
 #pragma once
 #include "backends/planning/plan.h"
 
-struct arena;
 struct compiled_loops;
 struct workers;
 

@@ -288,8 +288,7 @@ void definition_text_store(struct definition_text *w, int stage, const struct lo
 
 bool definition_text_has_wide_index(const struct definition_text *w)
 {
-    for (int i = 0; i < w->d->n_inputs + w->d->n_stages; i++) {
-        const struct view *v = &w->views[i];
+    EACH(w->views, w->d->n_inputs + w->d->n_stages, v) {
         int64_t reach = 1;
         for (int k = 0; k < v->rank; k++)
             reach = index_saturated(

@@ -3,8 +3,6 @@
 #pragma once
 #include "backends/generated/kernel_text.h"
 
-struct arena;
-
 struct definition_text {
     struct kernel_text k;
     struct arena *arena;

@@ -21,8 +21,7 @@
 static bool is_read_as_real(const struct definition *d, int64_t tensor)
 {
     size_t n_reads = 0, n_indices = 0;
-    for (size_t i = 0; i < d->nodes.count; i++) {
-        const struct expr_node *n = &d->nodes.items[i];
+    vec_each(&d->nodes, n) {
         n_reads += n->kind == EXPR_READ && n->value == tensor;
         const struct expr_node *a = n->kind == EXPR_INDEX_OF ? &d->nodes.items[n->a] : NULL;
         n_indices += a && a->kind == EXPR_READ && a->value == tensor;

@@ -63,10 +63,9 @@ static void part(struct elimination *e, const struct bucket *whole, size_t most_
 {
     ret->n = 0;
     for (size_t i = 0; i < whole->n; i++) {
-        size_t k = 0;
-        while (k < ret->n && !fits(e, whole->variable, &ret->buckets.items[k], whole->factors[i], most_entries))
-            k++;
-        if (k == ret->n)
+        bool is_full =
+            !ANY(size_t, k, ret->n, fits(e, whole->variable, &ret->buckets.items[k], whole->factors[i], most_entries));
+        if (is_full)
             add_bucket(ret, whole->factors[i]);
     }
 }

@@ -311,9 +311,5 @@ void elimination_free(struct elimination *e)
 {
     for (size_t i = 0; i < e->n_variables; i++)
         vec_free(&e->variables[i].factors);
-    vec_free(&e->factors);
-    vec_free(&e->decisions);
-    vec_free(&e->prospects);
-    vec_free(&e->live);
-    vec_free(&e->scope);
+    vecs_free(e, factors, decisions, prospects, live, scope);
 }

@@ -49,11 +49,9 @@ static void fix_name(struct exporter *x, tensor_id tensor, const char *name)
 static void fix_names_of_leaves(struct exporter *x)
 {
     const struct graph *g = x->graph;
-    for (node_id n = 0; n < g->nodes.count; n++) {
-        const struct node *node = &g->nodes.items[n];
+    vec_each(&g->nodes, node)
         if (node->op->id == OP_INPUT)
             fix_name(x, node->first_output, x->model->inputs.items[node->attributes[0].ints[0]].name);
-    }
     for (size_t i = 0; i < x->model->inputs.count; i++)
         name_set_add(&x->names.values, x->model->inputs.items[i].name);
     for (size_t i = 0; i < x->model->weights.count; i++) {
@@ -421,10 +419,7 @@ bool export_model(struct imported_model *m, const struct graph *g, struct onnx_m
     key_set_free(&x.names.nodes);
     key_set_free(&x.names.original);
     key_set_free(&x.names.stems);
-    vec_free(&x.names.stem_numbers);
-    vec_free(&x.nodes);
-    vec_free(&x.initializers);
-    vec_free(&x.sizes);
+    vecs_free(&x, names.stem_numbers, nodes, initializers, sizes);
     return is_written;
 }
 

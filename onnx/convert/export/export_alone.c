@@ -112,9 +112,7 @@ bool export_alone(const struct graph *g, int64_t opset, const struct alone_weigh
     bool is_exported = export_model(&s->imported, g, &model, NULL, error);
     if (is_exported)
         *ret_bytes = onnx_message_encode(arena, &onnx_model_descriptor, model);
-    vec_free(&s->imported.inputs);
-    vec_free(&s->imported.outputs);
-    vec_free(&s->imported.weights);
+    vecs_free(s, imported.inputs, imported.outputs, imported.weights);
     arena_free(&s->imported.arena);
     return is_exported;
 }

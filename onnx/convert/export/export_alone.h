@@ -3,8 +3,6 @@
 #include "graph/graph.h"
 #include "onnx/format/model.h"
 
-struct error;
-
 // Elements of weights by their number. Made-up real numbers are 2 where there is one, and small ones else.
 struct alone_weights {
     const void *const *elements;   // NULL, or NULL for one of them: made up

@@ -369,8 +369,7 @@ static void tell_rule(struct exporter *x, struct onnx_node *made, uint32_t origi
 
 void name_made_nodes(struct exporter *x)
 {
-    for (size_t i = 0; i < x->nodes.count; i++) {
-        const struct emitted *e = &x->nodes.items[i];
+    vec_each(&x->nodes, e) {
         uint32_t origin = e->order < x->graph->nodes.count ? x->graph->nodes.items[e->order].origin : NO_ORIGIN;
         if (!e->is_made)
             continue;

@@ -168,10 +168,7 @@ tensor_id behind_broadcast(const struct graph *g, tensor_id tensor)
 
 static int largest_rank(const struct graph *g, uint32_t n, const tensor_id *tensors)
 {
-    int rank = 0;
-    for (uint32_t i = 0; i < n; i++)
-        rank = graph_type(g, tensors[i])->rank > rank ? graph_type(g, tensors[i])->rank : rank;
-    return rank;
+    return LARGEST(int, 0, uint32_t, i, n, graph_type(g, tensors[i])->rank);
 }
 
 // Does numpy's rule make exactly the wanted shape of these?

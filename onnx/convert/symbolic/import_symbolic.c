@@ -59,9 +59,7 @@ bool import_runs_at(const struct imported_model *m, const struct import_options 
 
 void import_fit_binding(const struct imported_model *m, const struct import_options *options, int64_t *binding)
 {
-    int64_t smaller[MAX_SYMBOLS] = {0}, largest = 1;
-    for (size_t i = 0; i < m->symbols.list.count; i++)
-        largest = binding[i] > largest ? binding[i] : largest;
+    int64_t smaller[MAX_SYMBOLS] = {0}, largest = LARGEST(int64_t, 1, size_t, i, m->symbols.list.count, binding[i]);
     for (int64_t by = 1; by <= largest; by *= 2) {
         for (size_t i = 0; i < m->symbols.list.count; i++)
             smaller[i] = sizes_round_up(&m->symbols.sizes, (uint32_t)i, binding[i] / by > 1 ? binding[i] / by : 1);

@@ -65,8 +65,7 @@ static void make_sure(struct whole *w, const struct proposal *p, double change)
 {
     const struct rule *rule = p->match.rule;
     int64_t rank = p->rank;
-    for (size_t i = 0; i < w->proposals.list.count; i++) {
-        struct proposal *other = &w->proposals.list.items[i];
+    vec_each(&w->proposals.list, other) {
         if (other->match.rule == rule && other->rank == rank && !other->is_sure) {
             correct_price(w, &other->match, change);
             proposal_set_change(w, other, change);

@@ -10,12 +10,7 @@ enum { ROUNDS = 3, MAX_READERS = 32 };
 
 void ordering_free(struct ordering *o)
 {
-    vec_free(&o->places);
-    vec_free(&o->nodes);
-    vec_free(&o->colors);
-    vec_free(&o->next_colors);
-    vec_free(&o->missing);
-    vec_free(&o->ready);
+    vecs_free(o, places, nodes, colors, next_colors, missing, ready);
 }
 
 #define NO_PLACE UINT32_MAX

@@ -224,11 +224,9 @@ static bool *mark_unfinished(const struct chains *c)
 static void retry_in_changed_regions(struct chains *c)
 {
     bool *is_left = states_mark_sites(&c->space);
-    for (size_t i = 0; i < c->w->proposals.list.count; i++) {
-        struct proposal *p = &c->w->proposals.list.items[i];
+    vec_each(&c->w->proposals.list, p)
         if (p->tried != NOT_TRIED && !is_left[p->tried])
             p->tried = NOT_TRIED;
-    }
     mem_free(is_left, c->space.n_sites + 1);
 }
 

@@ -226,8 +226,7 @@ static void free_trial(struct trial *t, bool is_adopted)
     if (t->is_made && !is_adopted)
         graph_free(&t->better);
     graph_free(&t->with_targets);
-    vec_free(&t->pairs.old);
-    vec_free(&t->pairs.new);
+    vecs_free(t, pairs.old, pairs.new);
 }
 
 bool whole_would_gain(struct whole *w, const struct edit *e)

@@ -23,9 +23,7 @@ void describer_init(struct describer *s, struct graph_costs *costs)
 void describer_free(struct describer *s)
 {
     arena_free(&s->arena);
-    vec_free(&s->is_member);
-    vec_free(&s->places);
-    vec_free(&s->members);
+    vecs_free(s, is_member, places, members);
     spelling_free(&s->signature);
     spelling_free(&s->graph_words);
     ordering_free(&s->ordering);

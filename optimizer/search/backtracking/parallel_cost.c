@@ -162,11 +162,7 @@ struct turn {
     struct batch_entry *entry;
 };
 
-static int compare_turns(const void *a, const void *b)
-{
-    const struct turn *x = a, *y = b;
-    return x->flops != y->flops ? ORDER(y->flops, x->flops) : ORDER(x->entry, y->entry);
-}
+COMPARISON(compare_turns, struct turn, ORDER(y->flops, x->flops) ?: ORDER(x->entry, y->entry))
 
 static double flops_of_source(const struct batch *b, const struct match *m)
 {
@@ -189,8 +185,7 @@ static void measure_most_work_first(struct batch *b)
 static void visit_entries(struct batch *b)
 {
     measure_most_work_first(b);
-    for (size_t i = 0; i < b->n_entries; i++) {
-        struct batch_entry *e = &b->entries[i];
+    EACH(b->entries, b->n_entries, e) {
         if (e->outcome == OUTCOME_PRICED && !note_price(b, e))
             continue;
         b->visit(b->context, &e->match, e->tag, e->outcome, e->outcome == OUTCOME_PRICED ? e->price.change : INFINITY);

@@ -24,8 +24,7 @@ static struct candidate *copy_candidate(const struct candidate *c)
     struct candidate *copy = mem_alloc(candidate_size(&c->match));
     int64_t *ints = (int64_t *)(copy + 1);
     *copy = *c;
-    for (uint32_t v = 0; v < c->match.rule->pattern.n_attribute_variables; v++) {
-        struct attribute_value *value = &copy->match.attributes[v];
+    EACH(copy->match.attributes, c->match.rule->pattern.n_attribute_variables, value) {
         if (value->count == UINT32_MAX || value->count == 0)
             continue;
         memcpy(ints, value->ints, value->count * sizeof *ints);

@@ -14,8 +14,7 @@
 
 void site_free(struct site *s)
 {
-    vec_free(&s->tensors);
-    vec_free(&s->members);
+    vecs_free(s, tensors, members);
 }
 
 // --- members ---------------------------------------------------------------------------------------------------------

@@ -100,11 +100,9 @@ static void replay_from(struct reuse *u, struct proposal *p)
 static void replay_everywhere(struct reuse *u)
 {
     struct whole *w = u->space->w;
-    for (size_t i = 0; i < w->proposals.list.count; i++) {
-        struct proposal *p = &w->proposals.list.items[i];
+    vec_each(&w->proposals.list, p)
         if (p->match.rule == u->steps.items[0].rule && is_same_change(u, p->change, u->steps.items[0].seconds_after))
             replay_from(u, p);
-    }
 }
 
 // --- applying --------------------------------------------------------------------------------------------------------
@@ -172,7 +170,6 @@ bool chain_apply_everywhere(struct state_space *space, uint32_t state, struct mo
         const struct state *s = &space->states.items[u.ends.items[i]];
         space->kinds.items[s->kind]->winner = u.ends.items[i];
     }
-    vec_free(&u.steps);
-    vec_free(&u.ends);
+    vecs_free(&u, steps, ends);
     return is_adopted;
 }

@@ -37,8 +37,7 @@ void states_forget_kind(struct state_space *space, uint32_t kind)
     forget_states(space, k);
     for (size_t i = 0; i < k->sites.count; i++)
         site_free(&k->sites.items[i]);
-    vec_free(&k->sites);
-    vec_free(&k->node_seconds);
+    vecs_free(k, sites, node_seconds);
     arena_free(&k->arena);
     k->is_gone = true;
 }
@@ -49,8 +48,7 @@ void states_free(struct state_space *space)
         states_forget_kind(space, i);
         mem_free(space->kinds.items[i], sizeof *space->kinds.items[i]);
     }
-    vec_free(&space->kinds);
-    vec_free(&space->states);
+    vecs_free(space, kinds, states);
     table_free(&space->by_region);
     table_free(&space->by_graph);
 }

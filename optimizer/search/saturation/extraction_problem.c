@@ -57,8 +57,7 @@ static void pose(struct posing *p, struct node_costs *costs, enum node_pricing p
 static void posing_free(struct posing *p)
 {
     mem_free_array(p->number_of, p->e->nodes.count + 1);
-    vec_free(&p->reached);
-    vec_free(&p->nodes);
+    vecs_free(p, reached, nodes);
 }
 
 // The oldest e-nodes of all classes are a graph (egraph/cycles.h): where nothing was united, the one that the e-graph
@@ -185,8 +184,7 @@ static bool has_equal_costs(const struct extraction_problem *p, const struct ext
 const struct candidate *candidates_find_cheapest(const struct candidates *c, uint32_t most_unknown)
 {
     const struct candidate *best = NULL;
-    for (size_t i = 0; i < c->items.count; i++) {
-        const struct candidate *x = &c->items.items[i];
+    vec_each(&c->items, x) {
         bool is_cheaper = !best || x->pricing > best->pricing || (x->pricing == best->pricing && x->cost < best->cost);
         if (x->n_unknown <= most_unknown && is_cheaper)
             best = x;
