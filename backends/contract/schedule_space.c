@@ -35,9 +35,11 @@ void schedule_space_print(const struct schedule_space *s, const int64_t *places,
     snprintf(ret_choice + n, CHOICE_SIZE - (size_t)n, ")");
 }
 
+// The next value below, as wider tiles may not suit, unless it is less than half.
 static int64_t place_of(const struct schedule_axis *axis, long long value)
 {
-    return PLACE_OF(int64_t, i, axis->n, axis->values[i] == value);
+    int64_t above = FIRST_OF(int64_t, i, axis->n, axis->values[i] > value);
+    return above && (above == axis->n || 2 * axis->values[above - 1] >= value) ? above - 1 : above;
 }
 
 // The rest behind " name:value"; NULL: it does not begin so.
@@ -48,7 +50,7 @@ static const char *parse_axis(const struct schedule_axis *axis, const char *text
     if (text[0] != ' ' || strncmp(text + 1, axis->name, n) != 0 || text[1 + n] != ':')
         return NULL;
     *ret_place = place_of(axis, strtoll(text + n + 2, &end, 10));
-    return *ret_place >= 0 ? end : NULL;
+    return end;
 }
 
 bool schedule_space_parse(const struct schedule_space *s, const char *choice, int64_t *ret_places)

@@ -28,7 +28,7 @@ void schedule_space_add_loop(struct schedule_space *s, int64_t length, bool is_o
 void schedule_axis_add(struct schedule_axis *axis, int64_t value);   // unless it is there, or there is no room
 // The choice with the values at these places.
 void schedule_space_print(const struct schedule_space *s, const int64_t *places, char ret_choice[CHOICE_SIZE]);
-// False: the choice is not of the space.
+// A value that an axis lacks is one near it. False: the choice is not of the space.
 bool schedule_space_parse(const struct schedule_space *s, const char *choice, int64_t *ret_places);
 
 // The features of a step by a schedule, for models of costs and for comparing schedules of different steps. Counts are

@@ -7,13 +7,11 @@
 #include "core/text/error.h"
 #include <stdio.h>
 
-#define BEFORE_CHOICE " by "
-
 bool backend_recall_former_trial(const struct backend *b, const char *key, const char *choice,
                                  struct step_cost *ret_cost)
 {
     TEXT(text);
-    text_printf(&text, "%s" BEFORE_CHOICE "%s", key, choice);
+    text_printf(&text, "%s by %s", key, choice);
     return cost_database_find(b->costs, text.chars, ret_cost) && !(ret_cost->is_old && ret_cost->is_doubtful);
 }
 
@@ -57,7 +55,7 @@ void backend_keep_trial(struct backend *b, const struct plan *plan, const struct
     struct step_cost kept = *cost;
     struct step_key key = step_key_of(b, plan, step, PRECISION_EXACT);
     kept.choice[0] = '\0';   // the key says it
-    text_printf(&key.text, BEFORE_CHOICE "%s", choice);
+    text_printf(&key.text, " by %s", choice);
     keep(b, key, kept);
 }
 

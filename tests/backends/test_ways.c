@@ -40,6 +40,15 @@ static void add_choices(struct backend *b, const struct plan *plan, const struct
     b->methods->make_ready(b, plan, step, &list, false);
 }
 
+// Searches start from choices without tuning, whatever numbers these have.
+static void check_starts(const struct schedule_space *s, const choice_list *untuned)
+{
+    int64_t places[SCHEDULE_AXES];
+    for (size_t i = 0; i < untuned->count; i++)
+        assert_true(strncmp(untuned->items[i].text, s->sketch, strlen(s->sketch)) != 0 ||
+                    schedule_space_parse(s, untuned->items[i].text, places));
+}
+
 // Some schedules of every space of a step, those that suit.
 static void add_schedules(struct backend *b, const struct plan *plan, const struct step *step, struct arena *arena,
                           step_choices *all)
@@ -47,9 +56,13 @@ static void add_schedules(struct backend *b, const struct plan *plan, const stru
     TEXT(text);
     LOCAL_LIST(schedule_spaces, spaces);
     LOCAL_LIST(choice_list, list);
+    LOCAL_LIST(choice_list, untuned);
     struct random random = random_seed(hash_string(plan->graph->nodes.items[0].op->name));
     b->methods->list_spaces(b, plan, step, &spaces);
     step_print(&text, plan, step);
+    b->methods->list_choices(b, plan, step, &untuned);
+    for (size_t i = 0; i < spaces.count; i++)
+        check_starts(&spaces.items[i], &untuned);
     for (size_t i = 0; i < spaces.count; i++)
         for (int k = 0; k < SCHEDULES_OF_SPACE; k++) {
             const struct schedule_space *s = &spaces.items[i];
