@@ -549,11 +549,11 @@ TEST(packed_weights_are_there_once)
     ARENA(of_step);
     ARENA(arena);
     CPU(cpu, .threads = 1);
-    GRAPH(g, &arena, "x = f32 4 1024; w = weight f32 1024 1024; y = matmul x w");
+    GRAPH(g, &arena, "x = f32 4 2048; w = weight f32 2048 2048; y = matmul x w");
     PLAN(plan, cpu, &g, NULL, &arena);
     struct step_request r = {(struct cpu_backend *)cpu, &plan, &plan.steps.items[0], NULL, &of_step, &error};
     cpu_sweep_bytes((struct cpu_backend *)cpu);
-    size_t before = mem_in_use(), weights = (size_t)4 << 20;
+    size_t before = mem_in_use(), weights = (size_t)16 << 20;   // much more than a huge page
     struct cache_conditions *around = cache_conditions_make(&r);
     assert_non_null(around);
     assert_true(cache_conditions_weight_bytes(around) >= weights && mem_in_use() - before < weights + weights / 2);
