@@ -90,7 +90,7 @@ struct family {
     bool is_impossible;   // typing contradicts itself, so that no instance is of this family; or another stands for it
     bool lacks_lanes;     // no large sizes were found
     node_set undefined;   // well-typed at no sizes that solve what was solved
-    struct lane *lanes;   // LANES
+    struct lane *lanes;   // LANES, and one of small numbers
     struct random random;
     const char *why;   // it could not be built
 };

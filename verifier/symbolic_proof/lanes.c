@@ -8,8 +8,8 @@
 
 struct lane *lanes_make(void)
 {
-    struct lane *lanes = mem_alloc_zero(LANES * sizeof *lanes);
-    for (int l = 0; l < LANES; l++)
+    struct lane *lanes = mem_alloc_zero((LANES + 1) * sizeof *lanes);
+    for (int l = 0; l <= LANES; l++)
         for (int n = 0; n < MAX_RULE_NODES; n++)
             definition_init(&lanes[l].definitions[n], NULL, 0, NULL);
     return lanes;
@@ -17,10 +17,10 @@ struct lane *lanes_make(void)
 
 void lanes_free(struct lane *lanes)
 {
-    for (int l = 0; l < LANES; l++)
+    for (int l = 0; l <= LANES; l++)
         for (int n = 0; n < MAX_RULE_NODES; n++)
             definition_free(&lanes[l].definitions[n]);
-    mem_free(lanes, LANES * sizeof *lanes);
+    mem_free(lanes, (LANES + 1) * sizeof *lanes);
 }
 
 // Half of the tries have pads beyond all windows, for images that are no larger than those.
@@ -360,14 +360,12 @@ bool lanes_begin(struct family *f)
     return true;
 }
 
-// Are all integers what they were found to be, in lanes that were chosen anew, too?
+// Are all integers what they were found to be, in lanes that were chosen anew, too? The definition has the same form.
 static bool integers_are_so(struct family *f, uint32_t node, const struct lane *lane)
 {
     const struct definition *d = &lane->definitions[node];
     const struct meaning *m = &f->meanings.nodes[node];
     int64_t value;
-    if (!have_one_form(m->definition, d))
-        return false;
     for (size_t e = 0; e < d->nodes.count; e++) {
         const struct expr_node *n = &d->nodes.items[e];
         bool is_known = m->integers[e] != NO_POLY;
@@ -379,15 +377,51 @@ static bool integers_are_so(struct family *f, uint32_t node, const struct lane *
     }
     return !ANY(size_t, i, d->extents.count,
                 m->extents[i] != NO_POLY &&
-                    (!value_in_lane(f, lane, m->extents[i], &value) || value != d->extents.items[i]));
+                    (!value_in_lane(f, lane, m->extents[i], &value) || value != d->extents.items[i])) &&
+           !ANY(int, i, d->n_stages,
+                ANY(int, a, d->stages[i].type.rank,
+                    m->dims[i][a] != NO_POLY &&
+                        (!value_in_lane(f, lane, m->dims[i][a], &value) || value != d->stages[i].type.dim[a])));
+}
+
+#define SMALL_LANES 40
+#define SMALL_VALUES 4
+static bool choose_small_values(struct family *f, struct random *random, struct lane *lane)
+{
+    for (uint32_t i = 0; i < f->symbols.n; i++) {
+        int64_t least = f->polys->atoms.items[i].least;
+        lane->values[i] = (least < -1 ? -1 : least) + (int64_t)random_below(random, SMALL_VALUES);
+    }
+    return solve_values(f, lane) && bind_lane(f, lane);
+}
+
+// A quotient has one number or another in all lanes where few strides are small enough (1 + 2 / s is 1 or 2 from s = 2
+// on, and its square 3 times that less 2): small numbers tell what it may be taken for.
+bool lanes_agree_with_small(struct family *f)
+{
+    struct lane *lane = &f->lanes[LANES];
+    struct random random = random_seed(1);
+    bool agree = true;
+    for (int i = 0; i < SMALL_LANES && agree; i++) {
+        struct arena_mark mark = arena_mark(f->arena);
+        bool is_typed = choose_small_values(f, &random, lane);
+        for (uint32_t n = 0; n < f->equation->pattern->nodes.count && is_typed && agree; n++) {
+            const struct definition *known = f->meanings.nodes[n].definition;
+            is_typed = known && define_in_lane(f, lane, n);
+            agree = !is_typed || !have_one_form(known, &lane->definitions[n]) || integers_are_so(f, n, lane);
+        }
+        arena_release(f->arena, mark);
+    }
+    return agree || family_fails(f, "sizes that large numbers do not tell apart");
 }
 
 bool lanes_agree(struct family *f)
 {
     for (uint32_t n = 0; n < f->equation->pattern->nodes.count; n++)
         for (int l = 0; l < LANES && f->asked.assumed >> n & 1; l++)
-            if (!integers_are_so(f, n, &f->lanes[l]))
+            if (!have_one_form(f->meanings.nodes[n].definition, &f->lanes[l].definitions[n]) ||
+                !integers_are_so(f, n, &f->lanes[l]))
                 return family_fails(f, "the definition of %s has several forms",
                                     f->equation->pattern->nodes.items[n].op->name);
-    return true;
+    return lanes_agree_with_small(f);
 }
