@@ -8,6 +8,7 @@ static inline const struct sexp *read_cases(struct arena *a, const char *file)
 {
     const struct sexp *list = NULL;
     OK(sexp_parse_file(a, arena_printf(a, "%s/%s", getenv("TASO_TESTS"), file), &list, &error));
+    assert_true(list->count > 0);
     return list;
 }
 
@@ -54,6 +55,7 @@ static inline const char **texts_of(struct arena *a, const char *file, const cha
     for (size_t i = 0; i < list->count; i++)
         if (sexp_is_call(&list->items[i], head))
             texts[n++] = list->items[i].items[1].text;
+    assert_true(n > 0);
     return texts;
 }
 
