@@ -33,6 +33,7 @@ BAD = {
     "family-rules": [[ABSENT], [NONSENSE]],
     "generate-rules": [["many"]],
     "large-model": [[f"{ABSENT}/m.onnx"]],
+    "lint-commits": [[ABSENT]],
     "lint-includes": [[ABSENT]],
     "lint-operators": [[ABSENT]],
     "lint-rooms": [[ABSENT]],
