@@ -159,10 +159,10 @@ static bool is_described(const struct step_request *r, const struct packing *pac
 // All packed weights lie where the model's steps pack theirs, in one order, whether they were packed before or not.
 char *cpu_place_packed(const struct step_request *r, const struct packing *packing, size_t bytes, bool *ret_is_packed)
 {
-    memory_id m = r->step->operands[CPU_PACKED_OPERAND].memory;
     *ret_is_packed = false;
-    if (!is_described(r, packing))
+    if (!is_described(r, packing))   // a mean has no such operand
         return arena_alloc(r->arena, bytes, 64);
+    memory_id m = r->step->operands[CPU_PACKED_OPERAND].memory;
     const struct kept_packed *shared =
         vec_find(&r->kept->packed, x, x->memory == m && x->bytes == bytes && packing_equal(&x->packing, packing));
     const void *found = shared ? shared->at : find_packed(r->kept, m, packing, bytes);
@@ -177,9 +177,9 @@ char *cpu_place_packed(const struct step_request *r, const struct packing *packi
 
 void cpu_note_packed(const struct step_request *r, const struct packing *packing, size_t bytes, char *packed)
 {
-    memory_id m = r->step->operands[CPU_PACKED_OPERAND].memory;
     if (is_described(r, packing))
-        vec_push(&r->kept->packed, ((struct kept_packed){m, *packing, bytes, packed}));
+        vec_push(&r->kept->packed,
+                 ((struct kept_packed){r->step->operands[CPU_PACKED_OPERAND].memory, *packing, bytes, packed}));
 }
 
 bool cpu_provide_plain(const struct step_request *r)

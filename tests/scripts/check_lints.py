@@ -97,7 +97,8 @@ def restore(folder, files):
 
 def failures_of_commits(folder):
     """A repository of one commit each; a folder that is none has nothing to complain about."""
-    git = ["git", "-C", folder, "-c", "core.hooksPath=/dev/null", "-c", "user.name=A", "-c", "user.email=a@b.c"]
+    git = ["git", "-C", folder, "-c", "core.hooksPath=/dev/null", "-c", "commit.gpgSign=false", "-c", "user.name=A",
+           "-c", "user.email=a@b.c"]
     for subject, complaint in (None, None), ("Add a file", None), ("A" * 73, "73 characters"), ("adds.", "no sentence that"):
         if subject:
             shutil.rmtree(folder / ".git", ignore_errors=True)
