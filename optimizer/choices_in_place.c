@@ -88,7 +88,8 @@ static void hold_rounds(struct contenders *f, struct places *p, double seconds)
         goes_on = hold_round(f, p, false);
         progress_update(&progress, (uint64_t)(100 * (clock_seconds() - start) / seconds), "%zu steps", places_count(p));
     }
-    hold_round(f, p, true);
+    if (!interrupt_requested())
+        hold_round(f, p, true);
     progress_end(&progress);
 }
 

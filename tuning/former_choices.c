@@ -46,11 +46,18 @@ bool former_choices_find(const struct former_choices *f, const char *key, struct
     return found;
 }
 
+// A choice that tuning came back to costs what others compare with (places.h).
+static bool is_tuned(const struct step_cost *now, const struct step_cost *former)
+{
+    return strcmp(now->choice, former->choice) != 0 ||
+           (now->seconds != former->seconds && !now->is_old && !now->is_in_model);
+}
+
 void former_choices_restore(const struct former_choices *f, struct backend *b)
 {
     vec_each(&f->all, former) {
         struct step_cost now;
-        if (cost_database_find(b->costs, former->key, &now) && strcmp(now.choice, former->cost.choice) != 0)
+        if (cost_database_find(b->costs, former->key, &now) && is_tuned(&now, &former->cost))
             cost_database_replace(b->costs, former->key, &former->cost);
     }
     backend_forget_costs(b);

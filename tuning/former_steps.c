@@ -26,6 +26,7 @@ void former_step_note(struct backend *b, const struct plan *plan, const struct s
 static bool read_row(const char *row, struct former_step *ret)
 {
     struct reuse_loops *l = &ret->loops;
+    int64_t most = MAX_ELEMENTS;   // iterations: whoever plans such a step multiplies extents
     int end = 0;
     *ret = (struct former_step){.key = NULL};
     sscanf(row, PREFIX "%15s %d %d%n", ret->family, &l->n, &l->n_space, &end);
@@ -37,8 +38,9 @@ static bool read_row(const char *row, struct former_step *ret)
         sscanf(row + end, " %18lld%n", &extent, &length);
         l->extents[i] = extent;
         end += length;
-        if (extent < 1)
+        if (extent < 1 || extent > most)
             return false;
+        most /= extent;
     }
     ret->key = row + end + strlen(BEFORE_KEY);
     return strncmp(row + end, BEFORE_KEY, strlen(BEFORE_KEY)) == 0;

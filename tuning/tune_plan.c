@@ -81,6 +81,22 @@ static bool add_repetition(struct plan_tuning *t, uint64_t step_key)
     return is_repeated;
 }
 
+static size_t trials_from_nothing(const struct step_tuner *t)
+{
+    size_t n = step_tuner_state(t)->n_suitable;
+    return n < TRIALS_FROM_NOTHING ? n : TRIALS_FROM_NOTHING;
+}
+
+static size_t trials_done(const struct step_tuner *t)
+{
+    return step_tuner_state(t)->n_tried + step_tuner_state(t)->n_recalled;
+}
+
+static bool is_tuned(const struct step_tuner *t)
+{
+    return trials_done(t) >= trials_from_nothing(t);
+}
+
 static bool add_item(struct plan_tuning *t, struct item item, const struct plan *plan,
                      const struct schedule_space *space)
 {
@@ -96,6 +112,10 @@ static bool add_item(struct plan_tuning *t, struct item item, const struct plan 
         .is_bridge = item.bridge,
         .former_key = item.former_key,
     });
+    if (item.tuner && item.former_key && !is_tuned(item.tuner)) {   // nobody else tries schedules of it
+        step_tuner_free(item.tuner);
+        return false;
+    }
     if (item.tuner && !item.bridge)
         former_step_note(t->backend, plan, item.step, space);
     if (item.tuner)
@@ -119,22 +139,6 @@ static void add_step(struct plan_tuning *t, const struct step *step)
 
 // --- reuse -----------------------------------------------------------------------------------------------------------
 
-static size_t trials_from_nothing(const struct step_tuner *t)
-{
-    size_t n = step_tuner_state(t)->n_suitable;
-    return n < TRIALS_FROM_NOTHING ? n : TRIALS_FROM_NOTHING;
-}
-
-static size_t trials_done(const struct step_tuner *t)
-{
-    return step_tuner_state(t)->n_tried + step_tuner_state(t)->n_recalled;
-}
-
-static bool is_tuned(const struct step_tuner *t)
-{
-    return trials_done(t) >= trials_from_nothing(t);
-}
-
 static struct reuse_node *list_nodes(const struct plan_tuning *t)
 {
     struct reuse_node *nodes = mem_new_array(struct reuse_node, t->items.count + 1);
@@ -147,13 +151,17 @@ static struct reuse_node *list_nodes(const struct plan_tuning *t)
     return nodes;
 }
 
-static void add_bridge(struct plan_tuning *t, const char *family, const struct reuse_loops *loops,
+// False: no plan has such loops.
+static bool add_bridge(struct plan_tuning *t, const char *family, const struct reuse_loops *loops,
                        const char *former_key)
 {
     struct bridge *bridge = bridge_new(t->backend, family, loops);
     struct item item = {.bridge = bridge, .step = bridge ? bridge->step : NULL, .former_key = former_key};
-    if (bridge && !add_item(t, item, &bridge->plan, &bridge->space))
+    if (!bridge)
+        return false;
+    if (!add_item(t, item, &bridge->plan, &bridge->space))
         bridge_free(bridge);
+    return true;
 }
 
 // Bridges between those that are searched without. False: there are none.
@@ -177,16 +185,16 @@ static bool is_wanted(const struct plan_tuning *t, const struct former_step *ste
                               reuse_is_possible(&nodes[i].loops, &step->loops));
 }
 
-// Steps of other models are planned as bridges are, but tuned already.
+// Steps of other models are planned as bridges are, but tuned already: so many are looked at.
 static void add_former_steps(struct plan_tuning *t)
 {
     LOCAL_LIST(former_step_list, steps);
-    size_t n = t->items.count;
+    size_t n = t->items.count, n_seen = 0;
     struct reuse_node *nodes = list_nodes(t);
     former_steps_list(t->backend, &t->arena, &steps);
-    for (size_t i = 0; i < steps.count && t->items.count < n + MOST_FORMER_STEPS; i++)
-        if (is_wanted(t, &steps.items[i], nodes, n))
-            add_bridge(t, steps.items[i].family, &steps.items[i].loops, steps.items[i].key);
+    for (size_t i = 0; i < steps.count && n_seen < MOST_FORMER_STEPS; i++)
+        n_seen += is_wanted(t, &steps.items[i], nodes, n) &&
+                  add_bridge(t, steps.items[i].family, &steps.items[i].loops, steps.items[i].key);
     mem_free_array(nodes, n + 1);
 }
 

@@ -214,6 +214,11 @@ TEST(former_choices_come_back)
         assert_true(cost_database_find(f.fake->costs, key.text.chars, &found));
         assert_string_equal(found.choice, "before");
         assert_true(found.is_doubtful == is_doubtful);
+        // The same choice, at the cost that it is to have beside a tuned one.
+        cost_database_replace(f.fake->costs, key.text.chars, &(struct step_cost){.seconds = 4e-4, .choice = "before"});
+        former_choices_restore(former, f.fake);
+        assert_true(cost_database_find(f.fake->costs, key.text.chars, &found));
+        assert_true(fabs(found.seconds / 1e-3 - 1) < 1e-9);
         former_choices_free(former);
     }
 }
