@@ -16,7 +16,7 @@ size_t places_count(const struct places *p);
 // left; in the last round the first one of each step that has another by now. Texts are in the arena. False: no step
 // has.
 bool places_list(struct places *p, bool is_last, struct arena *arena, step_choices *ret_now, step_choices *ret_next);
-// What each step of such a plan took in one run: by the choices so far, or by the next ones.
+// The seconds of each step of such a plan in one run: by the choices so far, or by the next ones.
 void places_tell(struct places *p, const struct plan *plan, bool is_next, const double *seconds);
 // The round is over: each step goes on with the faster choice. The last one says what is adopted.
 void places_judge(struct places *p);

@@ -140,7 +140,7 @@ static struct step_cost cost_of(const struct sexp *step)
     return cost;
 }
 
-// What stands in a file; `(letters n seconds...)` are n rows of run 7, named by letters, with these seconds in turns.
+// The rows of a file; `(letters n seconds...)` are n rows of run 7, named by letters, with these seconds in turns.
 static void write_file(const struct scenario *s, const struct sexp *step)
 {
     ARENA(a);

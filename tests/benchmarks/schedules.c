@@ -364,7 +364,7 @@ static size_t keep_untried(const struct recorded *r, struct grid_search *search,
     return kept;
 }
 
-// What planning would try, then those of reuse; once they are over, whoever goes on has others.
+// The trials of planning, then those of reuse; once they are over, whoever goes on has others.
 static size_t propose(const struct recorded *r, struct grid_search *search, struct reuse_search *reuse, bool goes_on,
                       size_t most, int64_t *ret_points)
 {

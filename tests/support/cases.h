@@ -59,7 +59,7 @@ static inline const char **texts_of(struct arena *a, const char *file, const cha
     return texts;
 }
 
-// Of all items of a file, telling the line of the one that fails.
+// All items of a file are run, telling the line of the one that fails.
 #define TEST_OF_CASES(function, c, file)                                                                               \
     static void function##_of_case(const struct sexp *c);                                                              \
     TEST(function)                                                                                                     \

@@ -44,6 +44,12 @@ static void say(struct backend *b, const struct plan *plan, const struct step *s
     cost_database_add(b->costs, key.text.chars, &cost);
 }
 
+static void say_library(struct backend *b, const struct plan *plan)
+{
+    vec_each(&plan->steps, step)
+        say(b, plan, step, "");
+}
+
 // Three runs of each, one of which others disturb.
 static void run_round(struct places *p, const struct plan *plan, double now, double next)
 {
@@ -71,8 +77,7 @@ TEST(choices_that_are_faster_in_the_model_are_adopted)
         PLAN(plan, b, &g, NULL, &arena);
         char choices[N_TRIALS][CHOICE_SIZE];
         const struct step *step = &plan.steps.items[0];
-        for (size_t k = 0; k < plan.steps.count; k++)
-            say(b, &plan, &plan.steps.items[k], "");
+        say_library(b, &plan);
         keep_trials(b, &plan, step, choices);
         struct places *p = places_new(b, &g, LAYOUTS_STANDARD, NULL);
         assert_non_null(p);
@@ -107,7 +112,7 @@ TEST(choices_that_are_faster_in_the_model_are_adopted)
     }
 }
 
-// What tuning took from a step is tried, too; and without anything to choose from there are no places.
+// Choices that tuning took from a step are tried, too; and without anything to choose from there are no places.
 TEST(former_choices_run_in_the_model)
 {
     ARENA(arena);
@@ -116,8 +121,7 @@ TEST(former_choices_run_in_the_model)
     PLAN(plan, b, &g, NULL, &arena);
     char choices[N_TRIALS][CHOICE_SIZE];
     const struct step *step = &plan.steps.items[0];
-    for (size_t k = 0; k < plan.steps.count; k++)
-        say(b, &plan, &plan.steps.items[k], "");
+    say_library(b, &plan);
     assert_null(places_new(b, &g, LAYOUTS_STANDARD, NULL));
     struct former_choices *former = former_choices_note(b);
     keep_trials(b, &plan, step, choices);
