@@ -32,45 +32,11 @@ static inline void list_machines(struct machine ret_machines[4], int *ret_n)
 #define EXTRA_FLAG NULL
 #endif
 
-// Random steps for each instruction set: TASO_KERNEL_TRIALS, or as many as suffice daily.
-static inline int n_trials(int daily)
-{
-    const char *said = getenv("TASO_KERNEL_TRIALS");
-    return said ? atoi(said) : (int)some_of((uint64_t)daily);
-}
-
-// The same for a trial each time that it is made: a first time to have its text compiled with others'.
-static inline struct random random_of_trial(uint64_t test, int machine, int number)
-{
-    return random_seed(hash_mix(hash_mix(test, (uint64_t)machine), (uint64_t)number));
-}
-
 static inline struct programs *open_service(const struct machine *m)
 {
     return programs_open(&(struct programs_options){
         .instruction_set = m->instruction_set, .folder = "", .extra_flag = EXTRA_FLAG, .seconds = 600});
 }
-
-static inline void on_machines_here(void (*visit)(struct programs *service, const struct machine *m, int number))
-{
-    struct machine machines[4];
-    int n;
-    list_machines(machines, &n);
-    for (int i = 0; i < n && machines[i].is_here; i++) {
-        struct programs *service = open_service(&machines[i]);
-        visit(service, &machines[i], i);
-        programs_close(service);
-    }
-}
-
-// `TEST_ON_MACHINES(name) { ... }`: for each instruction set `m` that this processor has, the `k`-th, by a service.
-#define TEST_ON_MACHINES(function)                                                                                     \
-    static void function##_on(struct programs *service, const struct machine *m, int k);                               \
-    TEST(function)                                                                                                     \
-    {                                                                                                                  \
-        on_machines_here(function##_on);                                                                               \
-    }                                                                                                                  \
-    static void function##_on(struct programs *service, const struct machine *m, int k)
 
 // The function `run` of a text, into a pointer to it.
 static inline void find_run(struct programs *service, const struct text *text, void *ret_run)

@@ -2,8 +2,7 @@
 // blocks and no vectors, matrices either way, parts; on every instruction set, also on another processor's.
 #include "backends/generated/chains/attention.h"
 #include "backends/generated/tile_arguments.h"
-#include "tests/backends/elsewhere.h"
-#include "tests/backends/parts.h"
+#include "tests/backends/kernels.h"
 
 #define ALLOWED 2e-6f   // values are within 1
 
@@ -104,27 +103,27 @@ static bool trial_init(struct trial *t, const struct machine *m, const struct si
     return true;
 }
 
-static void expect_trial(struct programs *service, struct trial *t)
+static void check_trial(struct place *at, struct trial *t, const struct text *text)
 {
-    TEXT(text);
-    attention_print(&text, &t->d);
-    programs_expect(service, text.chars);
-}
-
-static void check_trial(struct programs *service, struct trial *t)
-{
-    TEXT(text);
-    int64_t n = t->sizes.products * t->sizes.rows * t->sizes.depth;
-    size_t each = (attention_scratch_floats(&t->d) + 15) / 16 * 16;
-    float *y = arena_array(&t->arena, float, n + 1), *scratch = arena_alloc(&t->arena, 3 * each * sizeof *scratch, 64);
-    const float *none[1] = {NULL}, *const * operands[] = {none, none};
-    const void *given[] = {t->q, t->k, t->v, y, operands, t->lists};
-    attention_print(&text, &t->d);
-    for (int parts = 1; parts <= 3; parts++) {
-        run_in_parts(service, &text, given, scratch, each, parts, y, n);
-        for (int64_t i = 0; i < n; i++)
-            assert_true(fabs(y[i] - t->wanted[i]) <= ALLOWED);
-    }
+    const struct sizes *s = &t->sizes;
+    int64_t n = s->products * s->rows * s->depth;
+    struct kernel_call c = {text, .n_y = n, .wanted = t->wanted, .n_scratch = attention_scratch_floats(&t->d)};
+    double *allowed = arena_array(&t->arena, double, n);
+    const void *none[1] = {NULL}, *operands[2], *lists[ATTENTION_N_LISTS];
+    for (int64_t i = 0; i < n; i++)
+        allowed[i] = ALLOWED;
+    for (int i = 0; i < ATTENTION_N_LISTS; i++)
+        lists[i] = give(&c, INTEGERS, t->lists[i], t->n[i]);
+    operands[0] = operands[1] = give(&c, ADDRESSES, none, 1);
+    c.y = arena_array(&t->arena, float, n + 1);
+    GIVE(c, give(&c, FLOATS, t->q, (size_t)(s->products * s->rows * s->inner)),
+         give(&c, FLOATS, t->k, (size_t)(s->products * s->inner * s->columns)),
+         give(&c, FLOATS, t->v, (size_t)(s->products * s->columns * s->depth)), c.y, give(&c, ADDRESSES, operands, 2),
+         give(&c, ADDRESSES, lists, ATTENTION_N_LISTS));
+    c.allowed = allowed;
+    c.scratch = arena_alloc(&t->arena, c.n_scratch * sizeof *c.scratch, 64);
+    for (c.parts = at->service ? 1 : 3; c.parts <= 3; c.parts++)
+        check_call(at, &c);
 }
 
 static struct sizes random_sizes(struct random *random)
@@ -136,62 +135,19 @@ static struct sizes random_sizes(struct random *random)
     return (struct sizes){n[0], n[1], n[2], n[3], n[4], random_below(random, 2) == 0};
 }
 
-static int visit_trials(struct programs *service, const struct machine *m, int seed,
-                        void (*visit)(struct programs *service, struct trial *t))
+TEST_OF_KERNELS(kernels_compute_attention)
 {
-    struct random random = random_seed((uint64_t)seed);
-    int n = 0;
-    for (size_t k = 0; k < COUNT_OF(all_sizes) + (size_t)n_trials(0); k++) {
+    struct random random = random_seed((uint64_t)at->number);
+    for (size_t i = 0; i < COUNT_OF(all_sizes) + (size_t)trials_at(at, 0); i++) {
         struct trial t;
-        struct sizes sizes = k < COUNT_OF(all_sizes) ? all_sizes[k] : random_sizes(&random);
-        if (trial_init(&t, m, &sizes)) {
-            visit(service, &t);
-            n++;
+        TEXT(text);
+        struct sizes sizes = i < COUNT_OF(all_sizes) ? all_sizes[i] : random_sizes(&random);
+        if (trial_init(&t, at->machine, &sizes)) {
+            attention_print(&text, &t.d);
+            if (!is_collected(at, &text))
+                check_trial(at, &t, &text);
         }
         arena_free(&t.arena);
     }
-    return n;
-}
-
-TEST_ON_MACHINES(kernels_compute_attention)
-{
-    visit_trials(service, m, k, expect_trial);
-    int n = visit_trials(service, m, k, check_trial);
-    assert_true(n >= (int)COUNT_OF(all_sizes));
-}
-
-static void add_trial(struct elsewhere *e, struct trial *t)
-{
-    const struct sizes *s = &t->sizes;
-    size_t n = (size_t)(s->products * s->rows * s->depth);
-    double *allowed = arena_array(&t->arena, double, n);
-    for (size_t i = 0; i < n; i++)
-        allowed[i] = ALLOWED;
-    elsewhere_begin_trial(e);
-    attention_print(&e->text, &t->d);
-    add_floats(e, "q", t->q, (size_t)(s->products * s->rows * s->inner));
-    add_floats(e, "k", t->k, (size_t)(s->products * s->inner * s->columns));
-    add_floats(e, "v", t->v, (size_t)(s->products * s->columns * s->depth));
-    for (int i = 0; i < ATTENTION_N_LISTS; i++) {
-        TEXT(name);
-        text_printf(&name, "list_%d", i);
-        add_integers(e, name.chars, t->lists[i], t->n[i]);
-    }
-    elsewhere_end_trial(e, n, t->wanted, allowed, attention_scratch_floats(&t->d), 2,
-                        "const float *none[1] = {0}, *const *operands[] = {none, none};\n"
-                        "const I *const lists[] = {NAMED(list_0), NAMED(list_1), NAMED(list_2), NAMED(list_3)};\n"
-                        "const void *given[] = {NAMED(q), NAMED(k), NAMED(v), NAMED(y), operands, lists};\n"
-                        "NAMED(run)(given, NAMED(scratch), part, parts);\n");
-}
-
-TEST(kernels_run_on_aarch64)
-{
-    ELSEWHERE(e);
-    for (size_t i = 0; i < COUNT_OF(all_sizes); i++) {
-        struct trial t;
-        if (trial_init(&t, &machine, &all_sizes[i]))
-            add_trial(&e, &t);
-        arena_free(&t.arena);
-    }
-    elsewhere_run(&e);
+    assert_true(at->n_met >= (int)COUNT_OF(all_sizes));
 }

@@ -5,9 +5,8 @@
 #include "backends/generated/tile_text.h"
 #include "backends/generated/winograd.h"
 #include "backends/planning/plan.h"
-#include "tests/backends/elsewhere.h"
 #include "tests/backends/images.h"
-#include "tests/backends/parts.h"
+#include "tests/backends/kernels.h"
 #include "tests/support/cases.h"
 
 // relu(own relu(sum) + bias + residual) * residual, or parts of it.
@@ -173,7 +172,7 @@ static struct values make_values(const struct trial *t, double special, struct r
     v.bias = floats(t, d->groups * d->results, random, arena);
     v.residual = floats(t, v.n_y, random, arena);
     v.y = floats(t, v.n_y, random, arena);
-    v.scratch = random_floats(arena, (int64_t)scratch_floats(t) * t->parts, random);
+    v.scratch = random_floats(arena, (int64_t)scratch_floats(t), random);
     v.packed = random_floats(arena, (int64_t)packed_floats(t), random);
     v.x[v.n_x / 2] = special != 0 ? (float)special : v.x[v.n_x / 2];
     compute_wanted(t, &v, arena);
@@ -183,36 +182,32 @@ static struct values make_values(const struct trial *t, double special, struct r
 
 // --- trials ----------------------------------------------------------------------------------------------------------
 
-static void run_kernel(struct programs *service, const struct trial *t, struct values *v, struct arena *arena)
+static void check_values(struct place *at, const struct trial *t, const struct values *v, const struct text *text)
 {
-    TEXT(text);
-    size_t n;
-    const int64_t *numbers = list_numbers(t, arena, &n);
-    const float *operands[3] = {NULL, v->bias, v->residual};
-    const void *given[] = {v->x, v->packed, v->y, operands, numbers};
-    print(&text, t);
-    run_in_parts(service, &text, given, v->scratch, scratch_floats(t), t->parts, v->y, v->n_y);
-}
-
-static bool is_near(double found, double wanted, double allowed)
-{
-    return isnan(wanted) ? isnan(found) : isinf(wanted) ? found == wanted : fabs(found - wanted) <= allowed;
-}
-
-static void check_trial(struct programs *service, const struct trial *t, double special, struct random *random)
-{
-    const struct tile_definition *d = &t->d;
     ARENA(arena);
-    struct values v = make_values(t, special, random, &arena);
+    size_t n;
+    const int64_t *numbers = list_numbers(t, &arena, &n);
+    struct kernel_call c = {text, .parts = t->parts, .n_scratch = scratch_floats(t), .y = v->y, .n_y = v->n_y};
+    const float *operands[3] = {NULL, give(&c, FLOATS, v->bias, (size_t)(t->d.groups * t->d.results)),
+                                give(&c, FLOATS, v->residual, (size_t)v->n_y)};
+    GIVE(c, give(&c, FLOATS, v->x, (size_t)v->n_x), give(&c, FLOATS, v->packed, packed_floats(t)), v->y,
+         give(&c, ADDRESSES, operands, 3), give(&c, INTEGERS, numbers, n));
+    c.scratch = v->scratch;
+    c.wanted = v->wanted;
+    c.allowed = v->allowed;
+    check_call(at, &c);
+}
+
+// Its values are made where it is not only collected.
+static bool is_met(struct place *at, const struct trial *t, double special, struct random *random, struct text *text,
+                   struct values *ret_values, struct arena *arena)
+{
     assert_true(suits(t));
-    run_kernel(service, t, &v, &arena);
-    for (int64_t i = 0; i < v.n_y; i++)
-        if (!is_near(v.y[i], v.wanted[i], v.allowed[i]))
-            fail_msg("%d lanes, p %d, q %d, t %d, m %d, %dx%d by %dx%d, %d groups of %d to %d: entry %d is %.9g for "
-                     "%.9g",
-                     d->lanes, t->s.pixels, t->s.vectors, (int)t->s.tiles, t->fewer.m, (int)d->height, (int)d->width,
-                     (int)d->window.kernel[0], (int)d->window.kernel[1], (int)d->groups, (int)d->channels,
-                     (int)d->results, (int)i, v.y[i], v.wanted[i]);
+    print(text, t);
+    if (is_collected(at, text))
+        return false;
+    *ret_values = make_values(t, at->service ? special : 0, random, arena);
+    return true;
 }
 
 // False: there is no kernel for it.
@@ -379,125 +374,95 @@ static const struct {
              {choose_few, 15, 14, {0, 0, 0, 0, INFINITY}},
              {choose_residues, 8, 8, {0}}};
 
-// The texts of all trials are compiled together.
-static void try_form(size_t form, struct programs *service, const struct machine *m, int k)
+static void try_form(size_t form, struct place *at)
 {
-    int n_tried = 0, n = n_trials(forms[form].n_trials);
-    for (int i = 0; i < 2 * n; i++) {
+    int n = trials_at(at, forms[form].n_trials), before = at->n_met;
+    for (int i = 0; i < n; i++) {
         struct trial t;
-        struct random random = random_of_trial(forms[form].seed, k, i % n);
+        struct values v;
+        struct random random = random_of_trial(at, forms[form].seed, i);
+        ARENA(arena);
         TEXT(text);
-        if (!forms[form].choose(&t, m, i % n, &random))
-            continue;
-        print(&text, &t);
-        if (i < n)
-            programs_expect(service, text.chars);
-        else
-            check_trial(service, &t, forms[form].specials[i % n % 5], &random);
-        n_tried++;
+        if (forms[form].choose(&t, at->machine, i, &random) &&
+            is_met(at, &t, forms[form].specials[i % 5], &random, &text, &v, &arena))
+            check_values(at, &t, &v, &text);
     }
-    assert_true(4 * n_tried > n);
+    assert_true(8 * (at->n_met - before) > n);
 }
 
-TEST_ON_MACHINES(kernels_compute_convolutions)
+TEST_OF_KERNELS(kernels_compute_convolutions)
 {
     for (size_t form = 0; form < COUNT_OF(forms); form++)
-        try_form(form, service, m, k);
-}
-
-static void add_trial(struct elsewhere *e, const struct trial *t, struct random *random)
-{
-    ARENA(arena);
-    struct values v = make_values(t, 0, random, &arena);
-    size_t n;
-    const int64_t *numbers = list_numbers(t, &arena, &n);
-    elsewhere_begin_trial(e);
-    print(&e->text, t);
-    add_floats(e, "x", v.x, (size_t)v.n_x);
-    add_floats(e, "w", v.packed, packed_floats(t));
-    add_floats(e, "bias", v.bias, (size_t)(t->d.groups * t->d.results));
-    add_floats(e, "residual", v.residual, (size_t)v.n_y);
-    add_integers(e, "told", numbers, n);
-    elsewhere_end_trial(e, (size_t)v.n_y, v.wanted, v.allowed, scratch_floats(t), t->parts,
-                        "const float *operands[3] = {0, NAMED(bias), NAMED(residual)};\n"
-                        "const void *given[] = {NAMED(x), NAMED(w), NAMED(y), operands, NAMED(told)};\n"
-                        "NAMED(run)(given, NAMED(scratch), part, parts);\n");
-}
-
-TEST(kernels_run_on_aarch64)
-{
-    ELSEWHERE(e);
-    for (size_t form = 0; form < COUNT_OF(forms); form++)
-        for (int i = 0; i < forms[form].n_trials / (getenv("TASO_KERNEL_TRIALS") ? 1 : 2); i++) {
-            struct trial t;
-            struct random random = random_of_trial(forms[form].seed, 9, i);
-            if (forms[form].choose(&t, &machine, i, &random))
-                add_trial(&e, &t, &random);
-        }
-    elsewhere_run(&e);
+        try_form(form, at);
 }
 
 // --- tiles -----------------------------------------------------------------------------------------------------------
 
 // In one chain as many equal terms lose 5e-5 of their sum.
-static void sum_equal_terms(struct programs *service, struct trial *t)
+static void sum_equal_terms(struct place *at, struct trial *t)
 {
     ARENA(arena);
+    TEXT(text);
+    struct values v;
     struct random random = random_seed(12);
     complete(t);
-    assert_true(suits(t));
-    struct values v = make_values(t, 0, &random, &arena);
+    if (!is_met(at, t, 0, &random, &text, &v, &arena))
+        return;
     double n = (double)(t->d.channels * t->d.window.kernel[0] * t->d.window.kernel[1]);
-    double wanted = n * (double)0.3F * (double)0.7F;
     for (int64_t i = 0; i < v.n_x; i++)
         v.x[i] = 0.3F;
     for (int64_t i = 0; i < v.n_w; i++)
         v.w[i] = 0.7F;
+    for (int64_t i = 0; i < v.n_y; i++) {
+        v.wanted[i] = n * (double)0.3F * (double)0.7F;
+        v.allowed[i] = 5e-6 * v.wanted[i];
+    }
     pack(t, v.w, v.packed);
-    run_kernel(service, t, &v, &arena);
-    for (int64_t i = 0; i < v.n_y; i++)
-        assert_true(fabs(v.y[i] - wanted) <= 5e-6 * wanted);
+    check_values(at, t, &v, &text);
 }
 
-TEST_ON_MACHINES(long_sums_keep_their_digits)
+TEST_OF_KERNELS_HERE(long_sums_keep_their_digits)
 {
     for (enum layout_of_image from = LAST; from <= ROWS; from++) {
         if (is_left_out(from, 3))
             continue;
         struct trial t = {.from = from, .to = LAST, .parts = 1, .s = {.pixels = 3, .vectors = 2, .tiles = 4}};
-        t.d = definition_of(m, 1, 2048, 2 * m->lanes, 2, 4);
+        t.d = definition_of(at->machine, 1, 2048, 2 * at->machine->lanes, 2, 4);
         t.d.window.kernel[0] = t.d.window.kernel[1] = 2;
         t.d.result_height = 1;
         t.d.result_width = 3;
-        sum_equal_terms(service, &t);
+        sum_equal_terms(at, &t);
         t.s.terms = 496;
         t.d.channels *= 4;
         t.d.height = t.d.window.kernel[0] = t.d.window.kernel[1] = 1;
         t.d.width = t.d.result_width;
-        sum_equal_terms(service, &t);
+        sum_equal_terms(at, &t);
     }
 }
 
 // --- fewer products --------------------------------------------------------------------------------------------------
 
 // A NaN in the source: a result is NaN or as it were without it, and it is NaN where its own window has it.
-TEST_ON_MACHINES(nan_stays_within_its_tiles)
+TEST_OF_KERNELS_HERE(nan_stays_within_its_tiles)
 {
     struct random random = random_seed(9);
-    struct trial t = square_trial(m, 4, 16, 16);
+    struct trial t = square_trial(at->machine, 4, 16, 16);
+    struct values v;
     ARENA(arena);
+    TEXT(text);
     t.d.epilogue.has_relu = true;
     complete(&t);
-    struct values v = make_values(&t, 0, &random, &arena);
-    v.x[place_in(&t.d.source, m->lanes, 0, 1, 6, 6)] = NAN;
-    run_kernel(service, &t, &v, &arena);
-    for (int64_t i = 0; i < 256; i++) {
-        int64_t row = i / 16, column = i % 16, at = place_in(&t.d.target, m->lanes, 0, 0, row, column);
-        bool is_own = llabs(row - 6) <= 1 && llabs(column - 6) <= 1;
-        bool shares_tile = row >= 4 && row < 8 && column >= 4 && column < 8;
-        assert_true(!is_own || isnan(v.y[at]));
-        assert_true(shares_tile || fabs(v.y[at] - v.wanted[at]) <= v.allowed[at]);
+    if (!is_met(at, &t, 0, &random, &text, &v, &arena))
+        return;
+    v.x[place_in(&t.d.source, t.d.lanes, 0, 1, 6, 6)] = NAN;
+    for (int64_t i = 0; i < v.n_y; i++) {
+        int64_t row = i / 16 % 16, column = i % 16, place = place_in_target(&t.d, i);
+        if (llabs(row - 6) <= 1 && llabs(column - 6) <= 1)
+            v.wanted[place] = NAN;
+        else if (row >= 4 && row < 8 && column >= 4 && column < 8)
+            v.allowed[place] = INFINITY;   // of its tile
     }
+    check_values(at, &t, &v, &text);
 }
 
 // --- schedules -------------------------------------------------------------------------------------------------------

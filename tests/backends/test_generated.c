@@ -1,8 +1,7 @@
 // Forms of correlation against what they are to compute, and functions of generated rows against those of C.
 #include "backends/generated/bilinear.h"
 #include "backends/generated/rows.h"
-#include "tests/backends/elsewhere.h"
-#include "tests/backends/parts.h"
+#include "tests/backends/kernels.h"
 
 // --- forms -----------------------------------------------------------------------------------------------------------
 
@@ -129,38 +128,38 @@ static void one_function_init(struct one_function *f, enum scalar_function fn, b
     f->step = (struct step){.n_loops = 1, .loops = &f->loop};
 }
 
-static void run_one_function(struct programs *service, const struct machine *m, enum scalar_function fn, bool reduces,
-                             float *x, float *z)
-{
-    struct one_function f;
-    TEXT(text);
-    float *addresses[] = {x, z};
-    one_function_init(&f, fn, reduces);
-    struct rows_kernel k FREED_BY(rows_kernel_free) = {0};
-    assert_true(rows_print(&text, &f.step, m->lanes, &k));
-    const void *given[] = {addresses, k.numbers.list.items};
-    run_in_parts(service, &text, given, NULL, 0, 2, z, reduces ? 2 : 2 * N_SPECIAL);
-}
-
 static double allowed_of(double wanted)
 {
     return ERROR_OF_FUNCTIONS * fabs(wanted) + 1e-36;
 }
 
-static void check_function(struct programs *service, const struct machine *m, enum scalar_function fn,
-                           double (*function)(double))
+// Its result for these entries: one for each, or two of a reduction. Some text is in the kernel's, or NULL.
+static void check_rows(struct place *at, struct one_function *f, const float *x, const double *wanted,
+                       const double *allowed, const char *contained)
 {
-    float x[2 * N_SPECIAL], z[2 * N_SPECIAL + 1];
-    memcpy(x, special, sizeof special);
-    memcpy(x + N_SPECIAL, special, sizeof special);
-    run_one_function(service, m, fn, false, x, z);
-    for (int64_t i = 0; i < 2 * N_SPECIAL; i++) {
-        double wanted = (double)(float)function(x[i]);
-        if (isnan(wanted)   ? !isnan(z[i])
-            : isinf(wanted) ? z[i] != wanted
-                            : !(fabs(z[i] - wanted) <= allowed_of(wanted)))
-            fail_msg("function %d of %g is %.9g, for %.9g", (int)fn, x[i], z[i], wanted);
+    TEXT(text);
+    float z[2 * N_SPECIAL + 1];
+    struct rows_kernel k FREED_BY(rows_kernel_free) = {0};
+    struct kernel_call c = {&text, .parts = 2, .y = z, .n_y = f->loop.dim[0], .wanted = wanted, .allowed = allowed};
+    assert_true(rows_print(&text, &f->step, at->machine->lanes, &k) && strstr(text.chars, contained));
+    const void *addresses[] = {give(&c, FLOATS, x, 2 * N_SPECIAL), z};
+    GIVE(c, give(&c, ADDRESSES, addresses, 2), give(&c, INTEGERS, k.numbers.list.items, k.numbers.list.count));
+    if (!is_collected(at, &text))
+        check_call(at, &c);
+}
+
+static void check_function(struct place *at, enum scalar_function fn, double (*function)(double))
+{
+    float x[2 * N_SPECIAL];
+    double wanted[2 * N_SPECIAL], allowed[2 * N_SPECIAL];
+    struct one_function f;
+    one_function_init(&f, fn, false);
+    for (int i = 0; i < 2 * N_SPECIAL; i++) {
+        x[i] = special[i % N_SPECIAL];
+        wanted[i] = (double)(float)function(x[i]);
+        allowed[i] = isfinite(wanted[i]) ? allowed_of(wanted[i]) : 0;
     }
+    check_rows(at, &f, x, wanted, allowed, "");
 }
 
 static double sigmoid(double x)
@@ -174,21 +173,23 @@ static double relu(double x)
 }
 
 // Sums and the largest of rows, of which the first has a NaN and the second has none, at whole vectors and the rest.
-static void check_reductions(struct programs *service, const struct machine *m)
+static void check_reductions(struct place *at)
 {
-    float x[2 * N_SPECIAL], z[3];
-    for (int64_t i = 0; i < 2 * N_SPECIAL; i++)
+    static const double nothing[2] = {0};
+    float x[2 * N_SPECIAL];
+    double sum = 0;
+    for (int i = 0; i < 2 * N_SPECIAL; i++) {
         x[i] = (float)(i % 7) - 20;
-    for (int64_t at = 0; at < N_SPECIAL; at++) {
-        x[at] = NAN;
-        run_one_function(service, m, FN_MAX, true, x, z);
-        assert_true(isnan(z[0]) && z[1] == -14);
-        run_one_function(service, m, FN_ADD, true, x, z);
-        double sum = 0;
-        for (int64_t i = N_SPECIAL; i < 2 * N_SPECIAL; i++)
-            sum += x[i];
-        assert_true(isnan(z[0]) && z[1] == sum);
-        x[at] = -20;
+        sum += i < N_SPECIAL ? 0 : (double)x[i];
+    }
+    for (int i = 0; i < N_SPECIAL; i++) {
+        struct one_function f;
+        x[i] = NAN;
+        one_function_init(&f, FN_MAX, true);
+        check_rows(at, &f, x, (const double[]){NAN, -14}, nothing, "");
+        one_function_init(&f, FN_ADD, true);
+        check_rows(at, &f, x, (const double[]){NAN, sum}, nothing, "");
+        x[i] = -20;
     }
 }
 
@@ -198,135 +199,68 @@ static const struct {
 } functions[] = {{FN_EXP, exp},   {FN_SIGMOID, sigmoid}, {FN_TANH, tanh}, {FN_ERF, erf},
                  {FN_SQRT, sqrt}, {FN_RELU, relu},       {FN_ABS, fabs}};
 
-// By a constant they are products, but where its reciprocal is no normal number, or whole quotients would not be whole.
-static void check_quotients(struct programs *service, const struct machine *m, float by, bool are_products)
-{
-    float x[2 * N_SPECIAL], z[2 * N_SPECIAL + 1];
-    struct one_function f;
-    TEXT(text);
-    float *addresses[] = {x, z};
-    one_function_init(&f, FN_DIV, false);
-    struct instruction codes[] = {{.kind = INSTRUCTION_CONSTANT, .constant = (double)by}, f.code};
-    codes[1].b = VALUE_OF_INSTRUCTION;
-    f.to.value = VALUE_OF_INSTRUCTION | 1;
-    f.loop.n_instructions = 2;
-    f.loop.instructions = codes;
-    struct rows_kernel k FREED_BY(rows_kernel_free) = {0};
-    assert_true(rows_print(&text, &f.step, m->lanes, &k));
-    assert_true(!strstr(text.chars, "x0 / t0") == are_products);
-    const void *given[] = {addresses, k.numbers.list.items};
-    memcpy(x, special, sizeof special);
-    for (int i = 0; i < N_SPECIAL; i++)
-        x[N_SPECIAL + i] = (float)(1 + 11 * i) * by;
-    run_in_parts(service, &text, given, NULL, 0, 1, z, 2 * N_SPECIAL);
-    for (int64_t i = 0; i < 2 * N_SPECIAL; i++) {
-        float wanted = x[i] / by;
-        bool is_whole = (double)wanted * (double)by == (double)x[i];
-        assert_true(isnan(wanted)               ? isnan(z[i])
-                    : isinf(wanted) || is_whole ? z[i] == wanted
-                                                : fabs((double)z[i] - (double)wanted) <= allowed_of((double)wanted));
-    }
-}
-
-// A quotient by a constant, less a number that it is: no instruction adds the product before it is rounded.
-static void quotient_less_init(struct one_function *f, struct instruction codes[4], float by, float less)
+// A quotient by a constant, of code that others may follow.
+static void quotient_init(struct one_function *f, struct instruction *codes, int n, float by)
 {
     one_function_init(f, FN_DIV, false);
     codes[0] = (struct instruction){.kind = INSTRUCTION_CONSTANT, .constant = (double)by};
     codes[1] = f->code;
     codes[1].b = VALUE_OF_INSTRUCTION;
-    codes[2] = (struct instruction){.kind = INSTRUCTION_CONSTANT, .constant = (double)less};
-    codes[3] =
-        (struct instruction){INSTRUCTION_APPLY, FN_SUB, VALUE_OF_INSTRUCTION | 1, VALUE_OF_INSTRUCTION | 2, 0, 0};
-    f->to.value = VALUE_OF_INSTRUCTION | 3;
-    f->loop.n_instructions = 4;
+    f->to.value = (uint16_t)(VALUE_OF_INSTRUCTION | (n - 1));
+    f->loop.n_instructions = n;
     f->loop.instructions = codes;
 }
 
-static void check_quotient_less(struct programs *service, const struct machine *m, float by, float less)
+// By a constant they are products, but where its reciprocal is no normal number, or whole quotients would not be whole.
+static void check_quotients(struct place *at, float by, const char *contained)
 {
-    float x[2 * N_SPECIAL], z[2 * N_SPECIAL];
-    float *addresses[] = {x, z};
+    float x[2 * N_SPECIAL];
+    double wanted[2 * N_SPECIAL], allowed[2 * N_SPECIAL];
+    struct one_function f;
+    struct instruction codes[2];
+    quotient_init(&f, codes, 2, by);
+    for (int i = 0; i < 2 * N_SPECIAL; i++) {
+        x[i] = i < N_SPECIAL ? special[i] : (float)(1 + 11 * (i - N_SPECIAL)) * by;
+        wanted[i] = (double)(x[i] / by);
+        bool is_whole = wanted[i] * (double)by == (double)x[i];
+        allowed[i] = is_whole || !isfinite(wanted[i]) ? 0 : allowed_of(wanted[i]);
+    }
+    check_rows(at, &f, x, wanted, allowed, contained);
+}
+
+// A quotient by a constant, less a number that it is: no instruction adds the product before it is rounded.
+static void check_quotient_less(struct place *at, float by, float less)
+{
+    static const double nothing[2 * N_SPECIAL] = {0};
+    float x[2 * N_SPECIAL];
     struct one_function f;
     struct instruction codes[4];
-    TEXT(text);
-    generated_run_fn *run;
-    quotient_less_init(&f, codes, by, less);
-    struct rows_kernel k FREED_BY(rows_kernel_free) = {0};
-    assert_true(rows_print(&text, &f.step, m->lanes, &k) && strstr(text.chars, "NAMED(rounded)(x0 * "));
-    find_run(service, &text, &run);
+    quotient_init(&f, codes, 4, by);
+    codes[2] = (struct instruction){.kind = INSTRUCTION_CONSTANT, .constant = (double)less};
+    codes[3] =
+        (struct instruction){INSTRUCTION_APPLY, FN_SUB, VALUE_OF_INSTRUCTION | 1, VALUE_OF_INSTRUCTION | 2, 0, 0};
     for (int i = 0; i < 2 * N_SPECIAL; i++)
         x[i] = by * less;
-    run((const void *[]){addresses, k.numbers.list.items}, NULL, 0, 1);
-    for (int i = 0; i < 2 * N_SPECIAL; i++)
-        assert_true(z[i] == 0);
+    check_rows(at, &f, x, nothing, nothing, "NAMED(rounded)(x0 * ");
 }
 
-TEST_ON_MACHINES(rows_compute_functions_of_special_values)
+TEST_OF_KERNELS(rows_compute_functions_of_special_values)
 {
-    check_quotient_less(service, m, 6, 7);
-    check_quotient_less(service, m, 768, 5);
+    check_quotient_less(at, 6, 7);
+    check_quotient_less(at, 768, 5);
     for (size_t i = 0; i < COUNT_OF(functions); i++)
-        check_function(service, m, functions[i].fn, functions[i].function);
-    check_reductions(service, m);
-    for (size_t i = 0; i < 3; i++) {
-        check_quotients(service, m, (const float[]){6, -0.1f, 768}[i], true);
-        check_quotients(service, m, (const float[]){0, 1e-40f, 41}[i], false);
-        check_quotients(service, m, (const float[]){INFINITY, 3e38f, -94}[i], false);
-    }
+        check_function(at, functions[i].fn, functions[i].function);
 }
 
-#define RUN_OF_ROWS                                                                                                    \
-    "float *addresses[] = {(float *)NAMED(x), NAMED(y)};\n"                                                            \
-    "const void *given[] = {addresses, NAMED(told)};\nNAMED(run)(given, 0, part, parts);\n"
-
-static void add_function(struct elsewhere *e, size_t i)
+TEST_OF_KERNELS_HERE(rows_reduce_and_divide_special_values)
 {
-    enum { N = 2 * N_SPECIAL };
-    float x[N];
-    double wanted[N], allowed[N];
-    struct one_function f;
-    elsewhere_begin_trial(e);
-    one_function_init(&f, functions[i].fn, false);
-    struct rows_kernel k FREED_BY(rows_kernel_free) = {0};
-    assert_true(rows_print(&e->text, &f.step, 4, &k));
-    for (int j = 0; j < N; j++) {
-        x[j] = special[j % N_SPECIAL];
-        wanted[j] = (double)(float)functions[i].function(x[j]);
-        allowed[j] = allowed_of(wanted[j]);
-    }
-    add_floats(e, "x", x, N);
-    add_integers(e, "told", k.numbers.list.items, k.numbers.list.count);
-    elsewhere_end_trial(e, N, wanted, allowed, 0, 2, RUN_OF_ROWS);
-}
-
-static void add_quotient_less(struct elsewhere *e, float by, float less)
-{
-    enum { N = 2 * N_SPECIAL };
-    float x[N];
-    double nothing[N] = {0};
-    struct one_function f;
-    struct instruction codes[4];
-    elsewhere_begin_trial(e);
-    quotient_less_init(&f, codes, by, less);
-    struct rows_kernel k FREED_BY(rows_kernel_free) = {0};
-    assert_true(rows_print(&e->text, &f.step, 4, &k));
-    for (int i = 0; i < N; i++)
-        x[i] = by * less;
-    add_floats(e, "x", x, N);
-    add_integers(e, "told", k.numbers.list.items, k.numbers.list.count);
-    elsewhere_end_trial(e, N, nothing, nothing, 0, 2, RUN_OF_ROWS);
-}
-
-TEST(rows_run_on_aarch64)
-{
-    ELSEWHERE(e);
-    assert_true(machine.lanes == 4);
-    add_quotient_less(&e, 6, 7);
-    add_quotient_less(&e, 768, 5);
-    for (size_t i = 0; i < COUNT_OF(functions); i++)
-        add_function(&e, i);
-    elsewhere_run(&e);
+    static const float by_products[] = {6, -0.1f, 768};
+    static const float by_quotients[] = {0, 1e-40f, 41, INFINITY, 3e38f, -94};
+    check_reductions(at);
+    for (size_t i = 0; i < COUNT_OF(by_products); i++)
+        check_quotients(at, by_products[i], "x0 * ");
+    for (size_t i = 0; i < COUNT_OF(by_quotients); i++)
+        check_quotients(at, by_quotients[i], "x0 / t0");
 }
 
 int main(void)

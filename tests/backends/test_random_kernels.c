@@ -4,9 +4,8 @@
 #include "backends/generated/rows.h"
 #include "backends/generated/tile_arguments.h"
 #include "expressions/f64_functions.h"
-#include "tests/backends/elsewhere.h"
 #include "tests/backends/images.h"
-#include "tests/backends/parts.h"
+#include "tests/backends/kernels.h"
 
 #define TRIALS 24   // of each kind, for each instruction set
 #define SEED_OF_CHAINS 21
@@ -195,86 +194,48 @@ static bool chain_trial_init(struct chain_trial *t, const struct machine *machin
     return chain_complete(&t->d);
 }
 
-static void check_chain(struct programs *service, struct chain_trial *t, struct random *random)
+static void check_chain(struct place *at, struct chain_trial *t, const struct text *text, struct random *random)
 {
-    TEXT(text);
-    const float *const *addresses[CHAIN_STAGES] = {t->addresses[0], t->addresses[1], t->addresses[2]};
-    give_values(t, random);
-    compute_wanted(t);
-    chain_print(&text, &t->d);
-    const void *given[] = {t->x, t->packed, t->y, addresses, t->numbers};
-    run_in_parts(service, &text, given, t->scratch, 0, t->parts, t->y, t->n_y);
-    for (int64_t i = 0; i < t->n_y; i++)
-        if (!(fabs(t->y[i] - t->wanted[i]) <= ALLOWED * (1 + t->largest)))
-            fail_msg("entry %d is %.9g for %.9g, of\n%s", (int)i, t->y[i], t->wanted[i], text.chars);
-}
-
-// The texts of all trials are compiled together.
-TEST_ON_MACHINES(chains_compute_their_stages)
-{
-    int n = n_trials(TRIALS), n_tried = 0;
-    for (int i = 0; i < 2 * n; i++) {
-        TEXT(text);
-        struct chain_trial t;
-        struct random random = random_of_trial(SEED_OF_CHAINS, k, i % n);
-        if (chain_trial_init(&t, m, &random)) {
-            chain_print(&text, &t.d);
-            if (i < n)
-                programs_expect(service, text.chars);
-            else
-                check_chain(service, &t, &random);
-            n_tried++;
-        }
-        arena_free(&t.arena);
-    }
-    assert_true(4 * n_tried > n);
-}
-
-static void add_chain(struct elsewhere *e, struct chain_trial *t, struct random *random)
-{
+    struct kernel_call c = {text, .parts = t->parts, .n_scratch = chain_scratch_floats(&t->d), .n_y = t->n_y};
+    const void *weights[CHAIN_STAGES], *operands[CHAIN_STAGES], *numbers[CHAIN_STAGES + 1];
     give_values(t, random);
     compute_wanted(t);
     double *allowed = arena_array(&t->arena, double, (size_t)t->n_y);
     for (int64_t i = 0; i < t->n_y; i++)
         allowed[i] = (double)ALLOWED * (1 + t->largest);
-    elsewhere_begin_trial(e);
-    chain_print(&e->text, &t->d);
-    add_floats(e, "x", t->x, (size_t)t->n_x);
-    for (int i = 0; i <= CHAIN_STAGES; i++) {
-        TEXT(name);
-        text_printf(&name, "n%d", i);
-        add_integers(e, name.chars, t->numbers[i], t->n_numbers[i]);
-        if (i == CHAIN_STAGES)
-            continue;
+    for (int i = 0; i < CHAIN_STAGES; i++) {
         const struct tile_definition *d = &t->d.stages[i];
-        name.chars[0] = 'w';
-        add_floats(e, name.chars, t->packed[i], t->d.has[i] ? tile_weights_floats(d, &t->d.schedules[i]) : 0);
-        name.chars[0] = 'b';
-        add_floats(e, name.chars, t->bias[i], t->d.has[i] ? (size_t)(d->groups * d->results) : 0);
-        name.chars[0] = 's';
-        add_floats(e, name.chars, t->scale[i], t->d.has[i] ? (size_t)(d->images * d->channels) : 0);
+        weights[i] = give(&c, FLOATS, t->packed[i], t->d.has[i] ? tile_weights_floats(d, &t->d.schedules[i]) : 0);
+        give(&c, FLOATS, t->scale[i], (size_t)(d->images * d->channels));
+        give(&c, FLOATS, t->bias[i], (size_t)(d->groups * d->results));
+        operands[i] = give(&c, ADDRESSES, t->addresses[i], 2);
     }
-    elsewhere_end_trial(
-        e, (size_t)t->n_y, t->wanted, allowed, chain_scratch_floats(&t->d), t->parts,
-        "const float *const o0[] = {NAMED(s0), NAMED(b0)}, *const o1[] = {NAMED(s1), NAMED(b1)};\n"
-        "const float *const o2[] = {NAMED(s2), NAMED(b2)};\n"
-        "const float *const *const operands[] = {o0, o1, o2}, *const w[] = {NAMED(w0), NAMED(w1), NAMED(w2)};\n"
-        "const I *const numbers_of[] = {NAMED(n0), NAMED(n1), NAMED(n2), NAMED(n3)};\n"
-        "const void *given[] = {NAMED(x), w, NAMED(y), operands, numbers_of};\n"
-        "NAMED(run)(given, NAMED(scratch), part, parts);\n");
+    for (int i = 0; i <= CHAIN_STAGES; i++)
+        numbers[i] = give(&c, INTEGERS, t->numbers[i], t->n_numbers[i]);
+    GIVE(c, give(&c, FLOATS, t->x, (size_t)t->n_x), give(&c, ADDRESSES, weights, CHAIN_STAGES), t->y,
+         give(&c, ADDRESSES, operands, CHAIN_STAGES), give(&c, ADDRESSES, numbers, CHAIN_STAGES + 1));
+    c.y = t->y;
+    c.scratch = t->scratch;
+    c.wanted = t->wanted;
+    c.allowed = allowed;
+    check_call(at, &c);
 }
 
-TEST(chains_run_on_aarch64)
+TEST_OF_KERNELS(chains_compute_their_stages)
 {
-    ELSEWHERE(e);
-    for (int i = 0; i < TRIALS; i++) {
+    int n = trials_at(at, TRIALS);
+    for (int i = 0; i < n; i++) {
+        TEXT(text);
         struct chain_trial t;
-        struct random random = random_of_trial(SEED_OF_CHAINS, 9, i);
-        if (chain_trial_init(&t, &machine, &random))
-            add_chain(&e, &t, &random);
+        struct random random = random_of_trial(at, SEED_OF_CHAINS, i);
+        if (chain_trial_init(&t, at->machine, &random)) {
+            chain_print(&text, &t.d);
+            if (!is_collected(at, &text))
+                check_chain(at, &t, &text, &random);
+        }
         arena_free(&t.arena);
     }
-    elsewhere_run(&e);
+    assert_true(8 * at->n_met > n);
 }
 
 // --- loops -----------------------------------------------------------------------------------------------------------
@@ -414,42 +375,38 @@ static double value_at(const struct loop_trial *t, int64_t index, double *ret_la
     return values[t->result.value & ~VALUE_OF_INSTRUCTION];
 }
 
-// False: the loop is not of this form.
-static bool check_loop(struct programs *service, const struct machine *m, struct loop_trial *t, int parts)
+static void check_loop(struct place *at, struct loop_trial *t, const struct text *text, const struct rows_kernel *k,
+                       int parts)
 {
-    TEXT(text);
-    struct rows_kernel k FREED_BY(rows_kernel_free) = {0};
-    bool is_taken = rows_print(&text, &t->step, m->lanes, &k);
-    float *addresses[MOST_OPERANDS + 1];
-    for (size_t i = 0; i < k.accesses.count && i <= MOST_OPERANDS; i++)
-        addresses[i] = t->memory[k.accesses.items[i].memory];
-    if (is_taken) {
-        float *z = t->memory[MOST_OPERANDS];
-        const void *given[] = {addresses, k.numbers.list.items};
-        run_in_parts(service, &text, given, NULL, 0, parts, z, t->n_results);
-        for (int64_t i = 0; i < t->n_results; i++) {
-            double largest, wanted = value_at(t, i, &largest);
-            if (!(fabs(z[i] - wanted) <= ALLOWED * largest))
-                fail_msg("entry %d is %.9g for %.9g, of\n%s", (int)i, z[i], wanted, text.chars);
-        }
+    const float *addresses[MOST_OPERANDS + 1];
+    struct kernel_call c = {text, .parts = parts, .y = t->memory[MOST_OPERANDS], .n_y = t->n_results};
+    double *wanted = arena_array(&t->arena, double, t->n_results);
+    double *allowed = arena_array(&t->arena, double, t->n_results);
+    for (size_t i = 0; i < k->accesses.count && i <= MOST_OPERANDS; i++)
+        addresses[i] = t->memory[k->accesses.items[i].memory];
+    for (int64_t i = 0; i < t->n_results; i++) {
+        double largest;
+        wanted[i] = value_at(t, i, &largest);
+        allowed[i] = (double)ALLOWED * largest;
     }
-    return is_taken;
+    GIVE(c, addresses, k->numbers.list.items);
+    c.wanted = wanted;
+    c.allowed = allowed;
+    check_call(at, &c);
 }
 
-TEST_ON_MACHINES(loops_compute_their_code)
+TEST_OF_KERNELS_HERE(loops_compute_their_code)
 {
-    int n = 2 * n_trials(TRIALS), n_taken = 0;
-    for (int i = 0; i < 2 * n; i++) {
+    int n = 2 * trials_at(at, TRIALS);
+    for (int i = 0; i < n; i++) {
         TEXT(text);
         struct loop_trial t;
-        struct random random = random_of_trial(SEED_OF_LOOPS, k, i % n);
+        struct random random = random_of_trial(at, SEED_OF_LOOPS, i);
         loop_trial_init(&t, &random);
-        struct rows_kernel kernel FREED_BY(rows_kernel_free) = {0};
-        if (i >= n)
-            n_taken += check_loop(service, m, &t, (int)one_to(&random, 3));
-        else if (rows_print(&text, &t.step, m->lanes, &kernel))
-            programs_expect(service, text.chars);
+        struct rows_kernel k FREED_BY(rows_kernel_free) = {0};
+        if (rows_print(&text, &t.step, at->machine->lanes, &k) && !is_collected(at, &text))
+            check_loop(at, &t, &text, &k, (int)one_to(&random, 3));
         arena_free(&t.arena);
     }
-    assert_true(4 * n_taken > n);
+    assert_true(4 * at->n_met > n);
 }

@@ -4,8 +4,7 @@
 #include "backends/generated/sums.h"
 #include "expressions/definition_parse.h"
 #include "expressions/evaluation/evaluate.h"
-#include "tests/backends/elsewhere.h"
-#include "tests/backends/parts.h"
+#include "tests/backends/kernels.h"
 #include "tests/support/cases.h"
 
 #define CASES "backends/sums.cases"
@@ -78,21 +77,27 @@ static void turn_inputs(struct trial *t, const int64_t **strides)
     }
 }
 
-static void check_run(struct programs *service, const struct text *kernel, struct trial *t, const int64_t *strides,
-                      int parts, bool is_sum)
+static void check_run(struct place *at, const struct text *kernel, struct trial *t, const int64_t *strides, bool is_sum)
 {
-    int64_t n = type_elements(definition_output(&t->d, 0));
-    double *expected = arena_array(&t->arena, double, n);
-    float *found = arena_array(&t->arena, float, n + 1);
+    const struct type *type = definition_output(&t->d, 0);
+    int64_t n = type_elements(type);
+    struct kernel_call c = {kernel, .y = arena_array(&t->arena, float, n + 1), .n_y = n};
+    double *expected = arena_array(&t->arena, double, n), *wanted = arena_array(&t->arena, double, n);
     evaluate_f64(&t->d, t->wide, &expected, &t->arena);
-    run_in_parts(service, kernel, (const void *[]){t->narrow, found}, NULL, 0, parts, found, n);
-    for (int64_t i = 0; i < n; i++) {
-        float z = found[place_of(definition_output(&t->d, 0), strides, i)];
-        assert_true((double)z == expected[i] && (is_sum || !signbit(z) == !signbit(expected[i])));
+    for (int64_t i = 0; i < n; i++)
+        wanted[place_of(type, strides, i)] = expected[i];
+    for (int i = 0; i < t->d.n_inputs; i++)
+        give(&c, FLOATS, t->narrow[i], (size_t)type_elements(&t->d.inputs[i]));
+    GIVE(c, give(&c, ADDRESSES, t->narrow, (size_t)t->d.n_inputs), c.y);
+    c.wanted = wanted;
+    c.allowed = arena_array(&t->arena, double, n);   // nothing
+    for (c.parts = at->service ? 1 : 3; c.parts <= 3; c.parts++) {
+        check_call(at, &c);
+        assert_true(!at->service || is_sum || ALL(int64_t, i, n, !signbit(c.y[i]) == !signbit(wanted[i])));
     }
 }
 
-static void check_case(struct programs *programs, const char *text, bool is_turned)
+static void check_case(struct place *at, const char *text, bool is_turned)
 {
     TEXT(kernel);
     struct trial t FREED_BY(trial_free);
@@ -103,44 +108,16 @@ static void check_case(struct programs *programs, const char *text, bool is_turn
     strides[t.d.n_inputs] = is_turned ? turned_strides(&t, definition_output(&t.d, 0)) : NULL;
     if (!sums_print(&kernel, &t.d, strides, &t.arena))
         fail_msg("there is no kernel of\n%s", text);
-    for (int parts = 1; parts <= 3; parts++)
-        check_run(programs, &kernel, &t, strides[t.d.n_inputs], parts, strstr(text, "sum(") != NULL);
+    if (!is_collected(at, &kernel))
+        check_run(at, &kernel, &t, strides[t.d.n_inputs], strstr(text, "sum(") != NULL);
 }
 
-TEST_ON_MACHINES(kernels_compute_what_definitions_say)
+TEST_OF_KERNELS(kernels_compute_what_definitions_say)
 {
     ARENA(a);
     for (const char **text = texts_of(&a, CASES, "kernel"); *text; text++)
         for (int way = 0; way < 2; way++)
-            check_case(service, *text, way);
-}
-
-static void add_case(struct elsewhere *e, struct trial *t)
-{
-    int64_t n = type_elements(definition_output(&t->d, 0));
-    double *wanted = arena_array(&t->arena, double, n), *allowed = arena_array(&t->arena, double, n);
-    evaluate_f64(&t->d, t->wide, &wanted, &t->arena);
-    elsewhere_begin_trial(e);
-    assert_true(sums_print(&e->text, &t->d, NULL, &t->arena));
-    for (int i = 0; i < 2; i++)
-        add_floats(e, i ? "x1" : "x0", t->narrow[i % t->d.n_inputs],
-                   (size_t)type_elements(&t->d.inputs[i % t->d.n_inputs]));
-    elsewhere_end_trial(e, (size_t)n, wanted, allowed, 0, 3,
-                        "const float *const x[] = {NAMED(x0), NAMED(x1)};\nconst void *given[] = {x, NAMED(y)};\n"
-                        "NAMED(run)(given, 0, part, parts);\n");
-}
-
-TEST(kernels_run_on_aarch64)
-{
-    ELSEWHERE(e);
-    assert_true(machine.lanes == 4);
-    ARENA(a);
-    for (const char **text = texts_of(&a, CASES, "kernel"); *text; text++) {
-        struct trial t FREED_BY(trial_free);
-        trial_init(&t, *text);
-        add_case(&e, &t);
-    }
-    elsewhere_run(&e);
+            check_case(at, *text, way);
 }
 
 TEST(other_definitions_have_none)

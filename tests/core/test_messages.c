@@ -5,7 +5,7 @@
 #include "core/system/signals.h"
 #include "core/system/temporary.h"
 #include "core/text/log.h"
-#include "tests/support/check.h"
+#include "tests/support/cases.h"
 #include <signal.h>
 #include <time.h>
 
@@ -149,57 +149,21 @@ TEST(what_is_left_of_a_job_only_falls)
     check_printed(out, wanted);
 }
 
-// Searches for BERT, with costs that had to be measured, on a machine that others used too: seconds, the share that was
-// done, and seconds of measuring by then. What was expected of the first, at 4 %, was two minutes; it took eleven seconds.
-static const double recorded_searches[][3] = {{1.99, 0.0390, 1.98},
-                                              {2.74, 0.0390, 2.72},
-                                              {4.03, 0.0500, 3.99},
-                                              {4.55, 0.0640, 4.48},
-                                              {5.49, 0.0690, 4.55},
-                                              {6.24, 0.0950, 5.28},
-                                              {6.74, 0.0970, 5.77},
-                                              {7.95, 0.1110, 6.93},
-                                              {8.68, 0.1210, 7.65},
-                                              {9.45, 0.3810, 8.20},
-                                              {10.04, 0.3950, 8.77},
-                                              {10.55, 0.6170, 9.16},
-                                              {0, 0, 0},
-                                              {2.42, 0.0310, 2.41},
-                                              {2.94, 0.0310, 2.92},
-                                              {3.77, 0.0310, 3.75},
-                                              {4.47, 0.0320, 4.42},
-                                              {5.57, 0.1660, 5.42},
-                                              {6.12, 0.1700, 5.97},
-                                              {6.87, 0.1740, 6.72},
-                                              {7.39, 0.1970, 7.23},
-                                              {8.23, 0.2160, 8.05},
-                                              {9.03, 0.6290, 8.56},
-                                              {9.77, 0.6370, 9.29},
-                                              {0, 0, 0},
-                                              {0.12, 0.0470, 0.00},
-                                              {0.62, 0.1340, 0.33},
-                                              {3.22, 0.4930, 2.51},
-                                              {4.48, 0.5000, 3.74},
-                                              {5.26, 0.5070, 4.50},
-                                              {5.86, 0.7660, 4.98},
-                                              {6.36, 0.8140, 5.46},
-                                              {6.91, 0.9110, 5.96},
-                                              {0, 0, 0}};
-
-TEST(what_is_left_follows_recorded_searches)
+// What is said never grows, and is near enough: rows are seconds, the share that was done, and seconds of measuring.
+TEST_OF_CASES(what_is_left_follows_recorded_searches, c, "core/recorded_searches.cases")
 {
     const double repeats = 1.5, of_repeats = 3;   // steady work of other turns like it
-    for (size_t i = 0, end; i < COUNT_OF(recorded_searches); i = end + 1) {
-        for (end = i; recorded_searches[end][0] > 0; end++)
-            ;
-        double whole = recorded_searches[end - 1][0], shown = INFINITY;
-        for (size_t k = i; k < end; k++) {
-            const double *r = recorded_searches[k];
-            shown = fmin(shown, progress_seconds_left(r[1], r[0], r[2], repeats));
-            assert_true(shown < whole + of_repeats && shown > 0.25 * (whole - r[0]));
-        }
-        assert_true(shown < 0.7 * whole);
+    double whole = c->items[c->count - 1].items[0].real, shown = INFINITY;
+    for (size_t i = 0; i < c->count; i++) {
+        const struct sexp *r = c->items[i].items;
+        shown = fmin(shown, progress_seconds_left(r[1].real, r[0].real, r[2].real, repeats));
+        assert_true(shown < whole + of_repeats && shown > 0.25 * (whole - r[0].real));
     }
+    assert_true(shown < 0.7 * whole);
+}
+
+TEST(what_is_left_is_in_proportion)
+{
     assert_true(progress_seconds_left(0.25, 10, 0, 0) == 30 && progress_seconds_left(0.25, 10, 10, 5) == 10);
 }
 

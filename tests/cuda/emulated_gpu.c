@@ -46,10 +46,10 @@ struct gpu_kernel {
     const int *has_tiles;   // known when it has run
 };
 struct gpu_plan {
+    struct gpu_choice choice;
     bool is_conv;
     struct gpu_conv conv;
     struct gpu_product product;
-    struct gpu_choice choice;
 };
 
 // --- code ------------------------------------------------------------------------------------------------------------
@@ -236,24 +236,17 @@ static void run_product(const struct gpu_product *p, const struct gpu_operands *
             }
 }
 
-static int name_engines(int most, struct gpu_choice *ret_choices)
-{
-    for (int i = 0; i < ENGINES && i < most; i++)
-        snprintf(ret_choices[i].text, GPU_CHOICE_SIZE, "engine %d", i);
-    return most < ENGINES ? most : ENGINES;
-}
-
 static int conv_choices(struct gpu *gpu, const char *architecture, const struct gpu_conv *conv, int most,
                         struct gpu_choice *ret_choices, char *ret_reason)
 {
     snprintf(ret_reason, GPU_REASON_SIZE, "groups have no engine");
-    return conv->groups > 1 ? 0 : name_engines(most, ret_choices);
+    return conv->groups > 1 ? 0 : name_engines("engine %d", ENGINES, most, ret_choices);
 }
 
 static int product_choices(struct gpu *gpu, const struct gpu_product *product, int most, struct gpu_choice *ret_choices,
                            char *ret_reason)
 {
-    return product->activation == GPU_GELU_TANH ? 0 : name_engines(most, ret_choices);
+    return product->activation == GPU_GELU_TANH ? 0 : name_engines("engine %d", ENGINES, most, ret_choices);
 }
 
 static struct gpu_plan *new_plan(const char *choice)
@@ -282,11 +275,6 @@ static struct gpu_plan *plan_product(struct gpu *gpu, const struct gpu_product *
     struct gpu_plan *plan = new_plan(choice);
     plan->product = *product;
     return plan;
-}
-
-static const char *choice_of(const struct gpu_plan *plan)
-{
-    return plan->choice.text;
 }
 
 static void free_plan(struct gpu_plan *plan)

@@ -1,6 +1,7 @@
-// The part that all GPUs share that are none: a clock that only work moves, and the table of functions.
+// The part that all GPUs share that are none: a clock that only work moves, names of engines, and the table of functions.
 #pragma once
 #include "backends/cuda/gpu.h"
+#include <stdio.h>
 
 // The first member of a struct gpu.
 struct gpu_clock {
@@ -24,6 +25,19 @@ static bool seconds_between(struct gpu *gpu, int first, int second, double *ret_
 static bool synchronize(struct gpu *gpu, char *ret_reason)
 {
     return true;
+}
+
+static int name_engines(const char *format, int n, int most, struct gpu_choice *ret_choices)
+{
+    for (int i = 0; i < n && i < most; i++)
+        snprintf(ret_choices[i].text, GPU_CHOICE_SIZE, format, i);
+    return most < n ? most : n;
+}
+
+// The first member of a struct gpu_plan is its choice.
+static const char *choice_of(const struct gpu_plan *plan)
+{
+    return ((const struct gpu_choice *)plan)->text;
 }
 
 // In the order of struct gpu_api: of the functions that the file has under these names.

@@ -27,9 +27,9 @@ struct gpu_graph {
     double seconds;
 };
 struct gpu_plan {
+    struct gpu_choice choice;
     struct gpu_plan *real;   // cuDNN's; NULL: there is no toolkit, or it is of a product
     double seconds;
-    struct gpu_choice choice;
 };
 
 // --- the toolkit -----------------------------------------------------------------------------------------------------
@@ -121,25 +121,18 @@ static bool take(struct gpu *gpu, double seconds)
 
 // --- libraries -------------------------------------------------------------------------------------------------------
 
-static int name_engines(const char *format, int most, struct gpu_choice *ret_choices)
-{
-    for (int i = 0; i < ENGINES && i < most; i++)
-        snprintf(ret_choices[i].text, GPU_CHOICE_SIZE, format, i);
-    return most < ENGINES ? most : ENGINES;
-}
-
 static int conv_choices(struct gpu *gpu, const char *architecture, const struct gpu_conv *conv, int most,
                         struct gpu_choice *ret_choices, char *ret_reason)
 {
     return toolkit() ? toolkit()->conv_choices(NULL, ARCHITECTURE, conv, most, ret_choices, ret_reason)
-                     : name_engines("engine %d", most, ret_choices);
+                     : name_engines("engine %d", ENGINES, most, ret_choices);
 }
 
 // cuBLASLt has to be started on a device: its algorithms are names here.
 static int product_choices(struct gpu *gpu, const struct gpu_product *product, int most, struct gpu_choice *ret_choices,
                            char *ret_reason)
 {
-    return name_engines("algorithm %x 0 0 0 0 0 0 0", most, ret_choices);
+    return name_engines("algorithm %x 0 0 0 0 0 0 0", ENGINES, most, ret_choices);
 }
 
 static struct gpu_plan *new_plan(struct gpu *gpu, struct gpu_plan *real, const char *choice)
@@ -172,11 +165,6 @@ static struct gpu_plan *plan_product(struct gpu *gpu, const struct gpu_product *
     struct gpu_plan *plan = new_plan(gpu, NULL, choice && *choice ? choice : "algorithm 0 0 0 0 0 0 0 0");
     plan->seconds = seconds_of_product(product, plan->choice.text);
     return plan;
-}
-
-static const char *choice_of(const struct gpu_plan *plan)
-{
-    return plan->choice.text;
 }
 
 static bool run(struct gpu *gpu, const struct gpu_plan *plan, const struct gpu_operands *operands)

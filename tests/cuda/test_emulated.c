@@ -47,25 +47,22 @@ static struct backend *open_on(const struct gpu_api *api, const struct backend_o
 
 TEST(agrees_with_the_reference)
 {
+    ARENA(arena);
     GUESSING(false);
-    for (size_t i = 0; i < COUNT_OF(conformance_graphs); i++)
-        if (!is_sanitized_otherwise(i, 0))
-            check_text(device, conformance_graphs[i], i + 1, 2);
-    for (size_t i = 0; i < COUNT_OF(cuda_graphs); i++)
-        if (!is_sanitized_otherwise(i, 0))
-            check_text(device, cuda_graphs[i], i + 1, 2);
+    for (const struct listed_graph *g = list_graphs(&arena); g->text; g++)
+        if (!is_sanitized_otherwise(g->number, 0))
+            check_text(device, g->text, g->number + 1, 2);
 }
 
 // With the layout of tensor cores.
 TEST(agrees_with_channels_last)
 {
+    ARENA(arena);
     GUESSING(true);
-    for (size_t i = 0; i < COUNT_OF(conformance_graphs); i++)
-        if (strstr(conformance_graphs[i], "= conv ") && !is_sanitized_otherwise(i, 4))
-            check_text(device, conformance_graphs[i], i + 1, 2);
-    for (size_t i = 0; i < COUNT_OF(cuda_graphs); i++)
-        if (strstr(cuda_graphs[i], "= concat ") && strstr(cuda_graphs[i], "= conv "))
-            check_text(device, cuda_graphs[i], i + 1, 2);
+    for (const struct listed_graph *g = list_graphs(&arena); g->text; g++)
+        if (strstr(g->text, "= conv ") &&
+            (g->is_own ? strstr(g->text, "= concat ") != NULL : !is_sanitized_otherwise(g->number, 4)))
+            check_text(device, g->text, g->number + 1, 2);
 }
 
 TEST(agrees_on_random_graphs)
@@ -182,15 +179,13 @@ TEST(keeps_an_epilogue_apart_where_that_is_faster)
 
 TEST(agrees_by_tiles)
 {
+    ARENA(arena);
     for (int allows_tf32 = 0; allows_tf32 <= 1; allows_tf32++) {   // with channels last
         GUESSING(allows_tf32);
         struct tiling t = {.random = random_seed(1)};
-        for (size_t i = 0; i < COUNT_OF(conformance_graphs); i++)
-            if (!is_left_to_night(i, 1 + (size_t)allows_tf32))
-                check_tiles(device, &t, conformance_graphs[i], i + 1, allows_tf32 ? 300 : 2);
-        for (size_t i = 0; i < COUNT_OF(cuda_graphs); i++)
-            if (!is_left_to_night(i, 1 + (size_t)allows_tf32))
-                check_tiles(device, &t, cuda_graphs[i], i + 1, allows_tf32 ? 300 : 2);
+        for (const struct listed_graph *g = list_graphs(&arena); g->text; g++)
+            if (!is_left_to_night(g->number, 1 + (size_t)allows_tf32))
+                check_tiles(device, &t, g->text, g->number + 1, allows_tf32 ? 300 : 2);
         assert_true(t.n_tiles > (getenv("TASO_FEW") ? 40 / WAYS : 50) && t.n_tiles == t.n_steps);
     }
 }
@@ -271,13 +266,11 @@ TEST(takes_tiles_that_are_right)
 
 TEST(agrees_with_matrices_in_columns)
 {
+    ARENA(arena);
     GUESSING(false);
-    for (size_t i = 0; i < COUNT_OF(conformance_graphs); i++)
-        if (!is_left_to_night(i, 3))
-            check_matrices(device, conformance_graphs[i], i + 1, 2);
-    for (size_t i = 0; i < COUNT_OF(cuda_graphs); i++)
-        if (!is_left_to_night(i, 3))
-            check_matrices(device, cuda_graphs[i], i + 1, 2);
+    for (const struct listed_graph *g = list_graphs(&arena); g->text; g++)
+        if (!is_left_to_night(g->number, 3))
+            check_matrices(device, g->text, g->number + 1, 2);
 }
 
 // Figure 5 of the TASO paper: (x * y)' and y' * x', where a product is four times as fast on matrices in columns. By

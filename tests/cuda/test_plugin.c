@@ -54,10 +54,9 @@ TEST(compiles_every_kernel)
 {
     const struct gpu_api *api = open_plugin();
     struct kernel_texts texts FREED_BY(kernel_texts_free) = {0};
-    for (size_t i = 0; i < COUNT_OF(conformance_graphs); i++)
-        add_graph(&texts, conformance_graphs[i]);
-    for (size_t i = 0; i < COUNT_OF(cuda_graphs); i++)
-        add_graph(&texts, cuda_graphs[i]);
+    ARENA(arena);
+    for (const struct listed_graph *g = list_graphs(&arena); g->text; g++)
+        add_graph(&texts, g->text);
     assert_true(texts.list.count > 100);
     for (size_t i = 0; i < texts.list.count; i += step_of_day())
         for (size_t a = 0; a < (i % EVERY_FEW == 0 ? COUNT_OF(architectures) : 1); a++)
@@ -81,9 +80,11 @@ static void add_tile(void *context, const struct plan *plan, const struct step *
 TEST(compiles_tiles)
 {
     struct tiled_kernels k = {.tiling = {.random = random_seed(1)}};
-    for (size_t i = 0; i < COUNT_OF(conformance_graphs); i++) {
+    ARENA(a);
+    const char **graphs = texts_of(&a, CONFORMANCE, "graph");
+    for (size_t i = 0; graphs[i]; i++) {
         ARENA(arena);
-        GRAPH(g, &arena, conformance_graphs[i]);
+        GRAPH(g, &arena, graphs[i]);
         assert_true(plan_for_cuda(&g, i % 2, add_tile, &k));
     }
     assert_true(k.texts.list.count > 20);

@@ -4,64 +4,30 @@
 #include "derivation/programs/cost.h"
 #include "derivation/search/report.h"
 #include "tests/derivation/problem.h"
+#include "tests/support/cases.h"
 
 #define CONVOLUTION                                                                                                    \
     "x0 f32[1,5,7,7]\nx1 f32[6,5,3,3]\nz[i,j,k,l] f32[1,6,7,7] = sum(m < 5) sum(n < 3) sum(p < 3) "                    \
     "(x0[i,m,k + n - 1,l + p - 1 or 0] * x1[j,m,n,p])\n"
-#define TRANSPOSED                                                                                                     \
-    "x0 f32[1,5,4,4]\nx1 f32[5,3,4,4]\nz[i,j,k,l] f32[1,3,8,8] = sum(m < 5) sum(n < 4) sum(p < 4) "                    \
-    "(if 0 - ((k - n + 1) mod 2) >= 0 then (if 0 - ((l - p + 1) mod 2) >= 0 then "                                     \
-    "(x0[i,m,(k - n + 1) / 2,(l - p + 1) / 2 or 0] * x1[m,j,n,p]) else 0.0) else 0.0)\n"
 #define BAND                                                                                                           \
     "x0 f32[2,16,7]\nx1 f32[2,40,5]\nz[i,j,k] f32[2,16,5] = sum(m < 40) (if 27 - ((j * 40 + m) mod 41) >= 0 then "     \
     "(if 0 - (((j * 40 + m) mod 41) mod 4) >= 0 then "                                                                 \
     "(x0[i,(j * 40 + m) / 41,((j * 40 + m) mod 41) / 4 or 0] * x1[i,m,k]) else 0.0) else 0.0)\n"
 
-static const struct found_case {
-    const char *name, *text;
-    int depth;
-    const char *wanted;   // the application in it; no others
-    int most_others;      // eOperators that are no views and not of weights alone
-} cases[] = {
-    {"conv 3x3 as one product and an offset-reduce", CONVOLUTION, 3, "matmul (f32 54 5) (f32 5 49)", 1},
-    {"conv 3x3 as im2col and a product", CONVOLUTION, 0, "matmul (f32 6 45) (f32 45 49)", 1},
-    {"conv 3x3 as a convolution of three groups", CONVOLUTION, 1,
-     "conv (f32 7 15 7) (f32 18 5 3) :stride 1 :pad 1 1 :dilation 1 :group 3", 2},
-    {"transposed convolution as one product and an offset-reduce", TRANSPOSED, 3, "matmul (f32 48 5) (f32 5 16)", 1},
-    {"transposed convolution as one convolution of all phases", TRANSPOSED, 3,
-     "conv (f32 1 5 4 4) (f32 12 5 2 2) :stride 1 1 :pad 1 1 1 1 :dilation 1 1", 1},
-    {"dilated convolution as one without dilation",
-     "x0 f32[1,5,8,8]\nx1 f32[6,5,3,3]\nz[i,j,k,l] f32[1,6,8,8] = sum(m < 5) sum(n < 3) sum(p < 3) "
-     "(x0[i,m,k + n * 2 - 2,l + p * 2 - 2 or 0] * x1[j,m,n,p])\n",
-     1, "conv (f32 4 5 6 6) (f32 6 5 3 3) :stride 1 1 :pad 0 0 0 0 :dilation 1 1", 2},
-    {"conv 5x5 as conv 3x3 of four times the channels",
-     "x0 f32[1,2,5,5]\nx1 f32[3,2,5,5]\nz[i,j,k,l] f32[1,3,5,5] = sum(m < 2) sum(n < 5) sum(p < 5) "
-     "(x0[i,m,k + n - 2,l + p - 2 or 0] * x1[j,m,n,p])\n",
-     4, "conv (f32 1 2 5 5) (f32 12 2 3 3) :stride 1 1 :pad 2 2 3 3 :dilation 1 1", 1},
-    {"conv 1x7 as one product and an offset-reduce",
-     "x0 f32[1,5,8,8]\nx1 f32[6,5,1,7]\nz[i,j,k,l] f32[1,6,8,8] = sum(m < 5) sum(n < 1) sum(p < 7) "
-     "(x0[i,m,k + n,l + p - 3 or 0] * x1[j,m,n,p])\n",
-     3, "matmul (f32 42 5) (f32 5 64)", 1},
-    {"conv 7x1 as one product and an offset-reduce",
-     "x0 f32[1,5,8,8]\nx1 f32[6,5,7,1]\nz[i,j,k,l] f32[1,6,8,8] = sum(m < 5) sum(n < 7) sum(p < 1) "
-     "(x0[i,m,k + n - 3,l + p or 0] * x1[j,m,n,p])\n",
-     3, "matmul (f32 42 5) (f32 5 64)", 1},
-    {"dilated product of a matrix and a band as products of tiles without dilation",
-     "x0 f32[2,48,5]\nx1 f32[2,48,5]\nz[i,j,k] f32[2,48,33] = sum(m < 5) (x0[i,j,m] * x1[i,j + k * 2 - 32,m or 0])\n",
-     3, "matmul (f32 12 8 5) (f32 12 5 40)", 3},
-    {"product of a dilated band, which zeros and reshaping made rows of, as products of tiles without dilation", BAND,
-     3, "matmul (f32 8 4 10) (f32 8 10 5)", 3},
-    {"Winograd's F(4x4, 3x3)",
-     "x0 f32[1,5,8,8]\nx1 f32[6,5,3,3]\nz[i,j,k,l] f32[1,6,8,8] = sum(m < 5) sum(n < 3) sum(p < 3) "
-     "(x0[i,m,k + n - 1,l + p - 1 or 0] * x1[j,m,n,p])\n",
-     2, "matmul (f32 36 4 5) (f32 36 5 6)", 5},
-    {"Winograd's F(2x2, 3x3)", CONVOLUTION, 2, "matmul (f32 16 16 5) (f32 16 5 6)", 6},
-    {"Karatsuba's three products for windows of two",
-     "x0 f32[5,9]\nx1 f32[6,5,2]\nz[i,j] f32[6,8] = sum(m < 5) sum(n < 2) (x0[m,j + n] * x1[i,m,n])\n", 1,
-     "matmul (f32 3 6 5) (f32 3 5 4)", 4},
-    {"Strassen's product", "x0 f32[8,8]\nx1 f32[8,6]\nz[i,j] f32[8,6] = sum(m < 8) (x0[i,m] * x1[m,j])\n", 1,
-     "matmul (f32 7 4 4) (f32 7 4 3)", 4},
+#define CASES "derivation/found.cases"
+
+struct found_case {
+    const char *name;
+    int depth, most_others;      // eOperators that are no views and not of weights alone
+    const char *wanted, *text;   // the application in it, no others; the definition
+    bool is_published;           // in Table 3
 };
+
+static struct found_case read_case(const struct sexp *c)
+{
+    return (struct found_case){c->items[1].text, (int)c->items[2].integer, (int)c->items[3].integer,
+                               c->items[4].text, c->items[5].text,         sexp_is_call(c, "published")};
+}
 
 // The results of a search of a definition; the weights are a set of its inputs.
 #define SEARCH(p, s, definition, weights_of_it, limits)                                                                \
@@ -104,27 +70,23 @@ static void show(const struct search *s, const struct found_case *c, const struc
     print_message("%s", text.chars);
 }
 
-static void case_is_found(void **state)
+TEST_OF_CASES(programs_are_found, item, CASES)
 {
-    const struct found_case *c = *state;
+    const struct check_limits check = {.n_random = 40, .most_work = 2e7};
+    const struct found_case c = read_case(item);
     struct search_limits limits = search_standard_limits;
-    limits.depth = c->depth;
-    SEARCH(p, s, c->text, 2, &limits);
-    const struct derived_program *r = find_wanted(&s, c);
+    if (!c.is_published && is_left_out(item->line, 2))
+        return;
+    limits.depth = c.depth;
+    SEARCH(p, s, c.text, 2, &limits);
+    const struct derived_program *r = find_wanted(&s, &c);
     if (!r)
-        fail_msg("%s was not found", c->name);
-    show(&s, c, r);
-    check_path(&s, r->state, r->program);
-}
-
-// Tests of their names: `test_derivation 'cases.conv 5x5*'` runs one.
-__attribute__((constructor)) static void enter_cases(void)
-{
-    for (size_t i = 0; i < COUNT_OF(cases); i++)
-        if (!is_left_out(i, 2))
-            tests_enter((struct CMUnitTest){cases[i].name, case_is_found, note_what_is_in_use,
-                                            check_that_nothing_is_left, (void *)(uintptr_t)&cases[i]},
-                        __FILE__, __LINE__);
+        fail_msg("%s was not found", c.name);
+    show(&s, &c, r);
+    if (c.is_published)
+        assert_true(programs_agree(&p.dv, p.program, r->program, 9, &check));
+    else
+        check_path(&s, r->state, r->program);
 }
 
 // A part of the programs that a search finds, in all its depths.
@@ -139,15 +101,14 @@ static void check_results(const struct search *s, int original)
     }
 }
 
-TEST(all_programs_are_equal)
+TEST_OF_CASES(all_programs_are_equal, item, CASES)
 {
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        if (is_left_out(i, 3))
-            continue;
-        struct search_limits limits = {.depth = 4, .most_programs = 200, .most_operations = 8};
-        SEARCH(p, s, cases[i].text, 2, &limits);
-        check_results(&s, p.program);
-    }
+    const struct found_case c = read_case(item);
+    if (c.is_published || is_left_out(item->line + 1, 3))
+        return;
+    struct search_limits limits = {.depth = 4, .most_programs = 200, .most_operations = 8};
+    SEARCH(p, s, c.text, 2, &limits);
+    check_results(&s, p.program);
 }
 
 static double turned(const char *definition)
@@ -187,42 +148,10 @@ TEST(searches_are_deterministic)
     size_t counts[2];
     for (int run = 0; run < 2; run++) {
         struct search_limits limits = {.depth = 3, .most_programs = 200, .most_operations = 8};
-        SEARCH(p, s, cases[0].text, 0, &limits);
+        SEARCH(p, s, CONVOLUTION, 0, &limits);
         programs[run] = s.results.items[s.results.count / 2].program;
         counts[run] = s.states.count + s.counters.n_steps;
     }
     assert_int_equal(programs[0], programs[1]);
     assert_int_equal(counts[0], counts[1]);
-}
-
-// Three of Table 3, at its sizes, by entries at borders and at random places.
-static const struct found_case published[] = {
-    {"conv 3x3 of ResNet-18",
-     "x0 f32[1,512,7,7]\nx1 f32[512,512,3,3]\nz[i,j,k,l] f32[1,512,7,7] = sum(m < 512) sum(n < 3) sum(p < 3) "
-     "(x0[i,m,k + n - 1,l + p - 1 or 0] * x1[j,m,n,p])\n",
-     3, "matmul (f32 4608 512) (f32 512 49)", 1},
-    {"transposed convolution of InfoGAN",
-     "x0 f32[16,448,2,2]\nx1 f32[448,256,4,4]\nz[i,j,k,l] f32[16,256,4,4] = sum(m < 448) sum(n < 4) sum(p < 4) "
-     "(if 0 - ((k - n + 1) mod 2) >= 0 then (if 0 - ((l - p + 1) mod 2) >= 0 then "
-     "(x0[i,m,(k - n + 1) / 2,(l - p + 1) / 2 or 0] * x1[m,j,n,p]) else 0.0) else 0.0)\n",
-     3, "matmul (f32 64 448) (f32 448 4096)", 2},
-    {"dilated convolution of CSRNet",
-     "x0 f32[1,512,14,14]\nx1 f32[512,512,3,3]\nz[i,j,k,l] f32[1,512,14,14] = sum(m < 512) sum(n < 3) sum(p < 3) "
-     "(x0[i,m,k + n * 2 - 2,l + p * 2 - 2 or 0] * x1[j,m,n,p])\n",
-     1, "conv (f32 4 512 9 9) (f32 512 512 3 3) :stride 1 1 :pad 0 0 0 0 :dilation 1 1", 2},
-};
-
-TEST(published_sizes_are_found)
-{
-    const struct check_limits check = {.n_random = 40, .most_work = 2e7};
-    for (size_t i = 0; i < COUNT_OF(published); i++) {
-        struct search_limits limits = search_standard_limits;
-        limits.depth = published[i].depth;
-        SEARCH(p, s, published[i].text, 2, &limits);
-        const struct derived_program *r = find_wanted(&s, &published[i]);
-        if (!r)
-            fail_msg("%s was not found", published[i].name);
-        show(&s, &published[i], r);
-        assert_true(programs_agree(&p.dv, p.program, r->program, 9, &check));
-    }
 }

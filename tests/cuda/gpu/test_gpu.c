@@ -86,17 +86,19 @@ static void agrees_by_tiles(void **state)
     assert_true(t.n_tiles == t.n_steps);
 }
 
-static void add_checks(struct CMUnitTest *tests, size_t *n, struct way *way, const char *const *graphs, size_t count,
+// Graphs of the device alone name their types.
+static void add_checks(struct CMUnitTest *tests, size_t *n, struct way *way, const struct listed_graph *g,
                        bool by_tiles)
 {
     char text[GRAPH_TEXT_SIZE];
-    for (size_t i = 0; i < count; i++) {
-        if ((by_tiles && !strstr(graphs[i], "conv ") && !strstr(graphs[i], "matmul ")) ||
-            !is_well_typed(graphs[i], way->type, text, sizeof text))
+    for (; g->text; g++) {
+        if ((by_tiles && !strstr(g->text, "conv ") && !strstr(g->text, "matmul ")) ||
+            (g->is_own && (by_tiles || strcmp(way->type, "f32") != 0)) ||
+            !is_well_typed(g->text, way->type, text, sizeof text))
             continue;
         struct check *c = &checks[*n];
-        *c = (struct check){.way = way, .text = graphs[i], .seed = i + 1};
-        snprintf(c->name, sizeof c->name, "%s%s %.90s", by_tiles ? "tiles in " : "", way->name, graphs[i]);
+        *c = (struct check){.way = way, .text = g->text, .seed = g->number + 1};
+        snprintf(c->name, sizeof c->name, "%s%s %.90s", by_tiles ? "tiles in " : "", way->name, g->text);
         tests[(*n)++] =
             (struct CMUnitTest){.name = c->name, .test_func = by_tiles ? agrees_by_tiles : agrees, .initial_state = c};
     }
@@ -122,10 +124,11 @@ static void captures_what_it_runs(void **state)
 {
     struct error error = {0};
     struct backend *device = open_gpu(false, &error);
-    for (size_t i = 0; i < COUNT_OF(conformance_graphs); i++) {
+    ARENA(of_graphs);
+    for (const char **text = texts_of(&of_graphs, CONFORMANCE, "graph"); *text; text++) {
         ARENA(arena);
-        GRAPH(g, &arena, conformance_graphs[i]);
-        struct random random = random_seed(i);
+        GRAPH(g, &arena, *text);
+        struct random random = random_seed(1);
         struct tensor_value inputs[MOST_LEAVES] = {0}, weights[MOST_LEAVES] = {0};
         struct tensor_value first[MOST_OUTPUTS], second[MOST_OUTPUTS];
         fill_leaves(&g, operators[OP_WEIGHT], weights, &arena, &random);
@@ -137,7 +140,7 @@ static void captures_what_it_runs(void **state)
         assert_true(model_run(m, inputs, first, &error) && model_run(m, inputs, second, &error));
         for (size_t k = 0; k < g.outputs.count; k++)
             if (memcmp(first[k].data, second[k].data, type_bytes(&first[k].type)) != 0)
-                fail_msg("a captured run differs: %s", conformance_graphs[i]);
+                fail_msg("a captured run differs: %s", *text);
         model_free(m);
     }
     backend_close(device);
@@ -164,17 +167,15 @@ static void measures_every_step(void **state)
 
 // --- all -------------------------------------------------------------------------------------------------------------
 
-static size_t list_tests(struct CMUnitTest *ret_tests)
+static size_t list_tests(struct CMUnitTest *ret_tests, struct arena *arena)
 {
     const struct CMUnitTest more[] = {UNIT_TEST(agrees_on_random_graphs), UNIT_TEST(captures_what_it_runs),
                                       UNIT_TEST(measures_every_step)};
+    const struct listed_graph *graphs = list_graphs(arena);
     size_t n = 0;
-    for (size_t i = 0; i < COUNT_OF(ways); i++)
-        add_checks(ret_tests, &n, &ways[i], conformance_graphs, COUNT_OF(conformance_graphs), true);
-    for (size_t i = 0; i < COUNT_OF(ways); i++)
-        add_checks(ret_tests, &n, &ways[i], conformance_graphs, COUNT_OF(conformance_graphs), false);
-    for (size_t i = 0; i < 2; i++)   // they name their types
-        add_checks(ret_tests, &n, &ways[i], cuda_graphs, COUNT_OF(cuda_graphs), false);
+    for (int by_tiles = 1; by_tiles >= 0; by_tiles--)
+        for (size_t i = 0; i < COUNT_OF(ways); i++)
+            add_checks(ret_tests, &n, &ways[i], graphs, by_tiles);
     memcpy(&ret_tests[n], more, sizeof more);
     return n + COUNT_OF(more);
 }
@@ -195,6 +196,7 @@ int main(int argc, char **argv)
 {
     static struct CMUnitTest tests[MOST_TESTS];
     struct error error = {0};
+    ARENA(arena);
     const char *required = getenv("TASO_REQUIRE_CUDA");
     struct backend *device = open_gpu(false, &error);
     if (!device) {
@@ -202,7 +204,8 @@ int main(int argc, char **argv)
         return required && *required == '1' ? 1 : SKIPPED;
     }
     backend_close(device);
-    size_t n = keep_asked(tests, list_tests(tests), argc > 1 ? argv[1] : "",
+    setenv("TASO_TESTS", TESTS_FOLDER, 0);
+    size_t n = keep_asked(tests, list_tests(tests, &arena), argc > 1 ? argv[1] : "",
                           argc > 2 ? (size_t)strtoul(argv[2], NULL, 10) : 0);
     int failed = _cmocka_run_group_tests("gpu", tests, n, NULL, NULL);
     for (size_t i = 0; i < COUNT_OF(ways); i++)
