@@ -90,11 +90,8 @@ static bool judge_rules(taso_verdicts *v, struct judge *judge, struct symbolic_p
 static void judge_property(taso_verdicts *v, struct judge *judge, struct symbolic_prover *symbols,
                            const struct property *p)
 {
-    struct judgement tested;
     struct text reason = {0}, text = {0};
-    struct equation eq = equation_of_property(p);
-    judge_equation(judge, &eq, &tested);
-    struct property_verdict verdict FREED_BY(property_verdict_free) = property_verdict_find(p, &tested, symbols);
+    struct property_verdict verdict FREED_BY(property_verdict_free) = property_verdict_find(p, judge, symbols);
     const struct text *counterexample = &property_verdict_counterexample(&verdict)->text;
     if (counterexample->count)
         text_add(&reason, counterexample->chars);

@@ -129,17 +129,14 @@ static struct onnx_string string_of(const char *text)
 
 static struct onnx_attribute text_attribute(const char *name, const char *text)
 {
-    struct onnx_attribute a = {
+    return (struct onnx_attribute){
         .name = string_of(name), .type = ONNX_ATTRIBUTE_STRING, .s = {(const uint8_t *)text, strlen(text)}};
-    ONNX_SET(&a, 20);
-    return a;
 }
 
 static struct onnx_attribute integer_attribute(const char *name, int64_t value)
 {
     struct onnx_attribute a = {.name = string_of(name), .type = ONNX_ATTRIBUTE_INT, .i = value};
     ONNX_SET(&a, 3);
-    ONNX_SET(&a, 20);
     return a;
 }
 
@@ -150,7 +147,7 @@ static struct onnx_list values_of(const struct model_value *values, size_t n, st
     struct onnx_list list = {arena_array(arena, void *, n + 1), n};
     *ret_names = (struct onnx_strings){arena_array(arena, struct onnx_string, n + 1), n};
     for (size_t i = 0; i < n; i++) {
-        list.items[i] = model_value_info(&values[i], arena);
+        list.items[i] = model_value_info(&values[i], false, arena);
         ret_names->items[i] = string_of(values[i].name);
     }
     return list;
@@ -169,8 +166,6 @@ bool context_node_write_model(const struct model_bytes *m, const char *compiled,
     struct onnx_model model = {.ir_version = IR_VERSION, .graph = &graph, .opsets = {(void *[]){&opset}, 1}};
     graph.inputs = values_of(m->inputs.items, m->inputs.count, &arena, &node.inputs);
     graph.outputs = values_of(m->outputs.items, m->outputs.count, &arena, &node.outputs);
-    ONNX_SET(&opset, 2);
-    ONNX_SET(&model, 1);
     struct onnx_bytes bytes = onnx_message_encode(&arena, &onnx_model_descriptor, &model);
     return file_write_text(path, (const char *)bytes.at, bytes.size, error);
 }

@@ -5,6 +5,7 @@
 #include "core/text/error.h"
 #include "core/text/text.h"
 #include "expressions/type.h"
+#include "onnx/convert/export/export_model.h"
 #include "onnx/format/model.h"
 #include "onnx/format/model_write.h"
 #include <stdio.h>
@@ -43,7 +44,6 @@ static struct onnx_tensor *make_tensor(const struct writing *w, const char *name
     struct onnx_tensor *t = arena_new(w->arena, struct onnx_tensor);
     t->dims = (struct onnx_ints){.items = arena_copy_array(w->arena, form.dims, form.rank), .count = (size_t)form.rank};
     t->data_type = form.element_type;
-    ONNX_SET(t, 2);
     t->name = text_of(w, name);
     t->raw_data =
         (struct onnx_bytes){form.count ? data : "", form.count * dtype_size(dtype_from_onnx(form.element_type))};
@@ -124,7 +124,6 @@ static struct onnx_attribute *make_attribute(const struct writing *w, const OrtO
         !runtime_is_done(w->runtime, api->OpAttr_GetType(a, &type)) || !read_value(w, a, type, made))
         return NULL;
     made->name = text_of(w, name);
-    ONNX_SET(made, 20);
     return made;
 }
 
@@ -189,30 +188,17 @@ static bool read_symbols(struct writing *w, const OrtTensorTypeAndShapeInfo *inf
     return true;
 }
 
-static struct onnx_shape *make_shape(const struct writing *w, const struct model_value *v)
+struct onnx_value_info *model_value_info(const struct model_value *v, bool has_shape, struct arena *arena)
 {
-    struct onnx_shape *shape = arena_new(w->arena, struct onnx_shape);
-    shape->dimensions = (struct onnx_list){arena_array(w->arena, void *, v->form.rank + 1), (size_t)v->form.rank};
-    for (int i = 0; i < v->form.rank; i++) {
-        struct onnx_dimension *d = arena_new(w->arena, struct onnx_dimension);
-        if (v->form.dims[i] >= 0) {
-            d->value = v->form.dims[i];
-            ONNX_SET(d, 1);
-        } else
-            d->symbol = text_of(w, v->symbols[i]);
-        shape->dimensions.items[i] = d;
-    }
-    return shape;
-}
-
-struct onnx_value_info *model_value_info(const struct model_value *v, struct arena *arena)
-{
-    struct onnx_value_info *made = arena_new(arena, struct onnx_value_info);
-    made->name = (struct onnx_string){v->name, strlen(v->name)};
-    made->type = arena_new(arena, struct onnx_type);
-    made->type->tensor = arena_new(arena, struct onnx_tensor_type);
-    made->type->tensor->elem_type = v->form.element_type;
-    ONNX_SET(made->type->tensor, 1);
+    struct onnx_value_info *made = describe_tensor(arena, (struct onnx_string){v->name, strlen(v->name)},
+                                                   v->form.element_type, (size_t)v->form.rank, v->form.dims);
+    struct onnx_shape *shape = made->type->tensor->shape;
+    for (int i = 0; i < v->form.rank; i++)
+        if (v->form.dims[i] < 0) {
+            struct onnx_dimension d = {.symbol = {v->symbols[i], strlen(v->symbols[i])}};
+            shape->dimensions.items[i] = arena_copy_array(arena, &d, 1);
+        }
+    made->type->tensor->shape = has_shape ? shape : NULL;
     return made;
 }
 
@@ -228,10 +214,8 @@ static bool put_value_info(struct writing *w, bool is_input, const struct graph_
         !runtime_read_form(w->runtime, info, &v.form) || !read_symbols(w, info, &v) ||
         dtype_size(dtype_from_onnx(v.form.element_type)) == 0)
         return error_set_code(w->error, EXIT_UNSUPPORTED, NULL, "%s has no type that is understood", value->name);
-    struct onnx_value_info *made = model_value_info(&v, w->arena);
-    if (is_input && has_known_rank(w, value, v.form.rank))
-        made->type->tensor->shape = make_shape(w, &v);
-    vec_push(is_input ? &w->inputs : &w->outputs, made);
+    bool has_shape = is_input && has_known_rank(w, value, v.form.rank);
+    vec_push(is_input ? &w->inputs : &w->outputs, model_value_info(&v, has_shape, w->arena));
     *ret_value = v;
     return true;
 }
@@ -318,14 +302,10 @@ static void describe_model(const struct writing *w, struct onnx_graph *graph, st
                                  .inputs = list_of(&w->inputs),
                                  .outputs = list_of(&w->outputs)};
     *ret_model = (struct onnx_model){.ir_version = w->view->ir_version, .graph = graph};
-    ONNX_SET(ret_model, 1);
     ret_model->opsets = (struct onnx_list){arena_array(w->arena, void *, n + 1), n};
     for (size_t i = 0; i < n; i++) {
-        struct onnx_opset *opset = arena_new(w->arena, struct onnx_opset);
-        opset->domain = text_of(w, w->view->domains[i]);
-        opset->version = w->view->versions[i];
-        ONNX_SET(opset, 2);
-        ret_model->opsets.items[i] = opset;
+        struct onnx_opset opset = {.domain = text_of(w, w->view->domains[i]), .version = w->view->versions[i]};
+        ret_model->opsets.items[i] = arena_copy_array(w->arena, &opset, 1);
     }
 }
 

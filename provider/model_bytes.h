@@ -29,6 +29,6 @@ bool model_bytes_make(struct model_bytes *ret_model, const struct runtime *r, co
 int64_t model_bytes_likely_size(const struct model_bytes *m, const struct model_value *input, int axis);
 // A shape as the option --shape has it: of inputs that have symbols, or NULL. `dims` has all of the input's.
 const char *model_value_shape(const struct model_value *v, const int64_t *dims, struct arena *arena);
-// The value with its type, and no shape; the name is the value's.
-struct onnx_value_info *model_value_info(const struct model_value *v, struct arena *arena);
+// The value with its type, and its shape where that is wanted; names are the value's.
+struct onnx_value_info *model_value_info(const struct model_value *v, bool has_shape, struct arena *arena);
 void model_bytes_free(struct model_bytes *m);

@@ -7,8 +7,8 @@
 // lists of messages, so that a field is known everywhere once it has a row.
 //
 // Every message struct begins with a `struct onnx_message`. A field's kind says what stands at its offset:
-//   INT       int64_t                 int32, int64 and enum; present when its bit in `has` is set
-//   FLOAT     float                   the same
+//   INT       int64_t                 int32, int64 and enum; present when its bit in `has` is set, or it is not 0
+//   FLOAT     float                   present when its bit is set
 //   STRING    struct onnx_string      a NUL-terminated copy, present when text is not NULL; only text for people has
 //                                     a NUL in it: names end at one for much of the world
 //   BYTES     struct onnx_bytes       a view into the file; present when at is not NULL

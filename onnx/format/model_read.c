@@ -227,6 +227,8 @@ static void clear_member(const struct onnx_field *f, char *message)
         memset(message + f->offset, 0, sizeof(struct onnx_string));
     else if (f->kind == ONNX_FIELD_MESSAGE)
         memcpy(message + f->offset, &none, sizeof none);
+    else
+        memset(message + f->offset, 0, sizeof(int64_t));
 }
 
 static void clear_alternatives(const struct onnx_descriptor *d, unsigned number, char *message)

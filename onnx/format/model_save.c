@@ -136,7 +136,6 @@ static const struct onnx_tensor *external_form(struct plan *plan, const struct o
     form->deferred = NULL;
     form->external_data = external_entries(plan, &t->external_data, place(plan, payload, t->deferred), payload.size);
     form->data_location = 1;
-    ONNX_SET(form, 14);
     return form;
 }
 

@@ -110,7 +110,7 @@ static void put_field(struct onnx_writer *w, const struct onnx_field *f, const c
     bool is_present = ((const struct onnx_message *)message)->has >> n & 1;
     switch (f->kind) {
     case ONNX_FIELD_INT:
-        if (is_present) {
+        if (is_present || *(const int64_t *)member) {
             wire_put_key(w->sink, n, WIRE_VARINT);
             wire_put_varint(w->sink, (uint64_t) * (const int64_t *)member);
         }

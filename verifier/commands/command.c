@@ -111,10 +111,7 @@ static void validation_end(struct validation *v)
 
 static bool is_good_now(struct validation *v, const struct property *p)
 {
-    struct judgement tested;
-    struct equation eq = equation_of_property(p);
-    judge_equation(&v->judge, &eq, &tested);
-    struct property_verdict verdict FREED_BY(property_verdict_free) = property_verdict_find(p, &tested, &v->symbols);
+    struct property_verdict verdict FREED_BY(property_verdict_free) = property_verdict_find(p, &v->judge, &v->symbols);
     bool is_good = property_verdict_is_good(&verdict);
     if (!is_good)
         log_warning(v->log, "%s:%u:%u: no proof rests on %s, which is %s: see taso-verify properties", p->file, p->line,

@@ -73,14 +73,10 @@ static bool is_good(const struct properties_run *run, const struct outcome *o)
 static void validate(struct properties_run *run, struct judge *judge, struct symbolic_prover *symbols,
                      const struct property *p, struct outcome *o)
 {
-    struct judgement tested;
-    struct equation eq = equation_of_property(p);
     double started = clock_seconds();
     o->is_known = !run->options->all && !run->options->bound && shipped_properties_have(&run->shipped, p);
-    if (!o->is_known) {
-        judge_equation(judge, &eq, &tested);
-        o->verdict = property_verdict_find(p, &tested, symbols);
-    }
+    if (!o->is_known)
+        o->verdict = property_verdict_find(p, judge, symbols);
     o->seconds = clock_seconds() - started;
 }
 

@@ -74,11 +74,13 @@ static bool is_proved(const struct equation *eq, struct symbolic_prover *symbols
     return proof.is_proved;
 }
 
-struct property_verdict property_verdict_find(const struct property *p, const struct judgement *tested,
+struct property_verdict property_verdict_find(const struct property *p, struct judge *judge,
                                               struct symbolic_prover *symbols)
 {
-    struct property_verdict v = {.standing = standing_of_tests(tested), .tested = *tested};
+    struct property_verdict v = {0};
     struct equation eq = equation_of_property(p);
+    judge_equation(judge, &eq, &v.tested);
+    v.standing = standing_of_tests(&v.tested);
     if (v.standing == PROPERTY_CHECKED && symbols && !trials_run_usual(&eq, TRIALS_OF_PROPERTY, &v.n_far, &v.trial))
         v.standing = PROPERTY_REFUTED;
     if (v.standing == PROPERTY_CHECKED && symbols)

@@ -31,7 +31,7 @@ void property_verdict_free(struct property_verdict *v);
 // A counterexample without text: none is known.
 const struct counterexample *property_verdict_counterexample(const struct property_verdict *v);
 bool property_verdict_is_good(const struct property_verdict *v);   // proofs may rest on it
-// `tested` is what the judge made of its instances, and is taken over. `symbols` may be NULL: nothing else is asked.
-struct property_verdict property_verdict_find(const struct property *p, const struct judgement *tested,
+// `symbols` may be NULL: nothing but the judge is asked.
+struct property_verdict property_verdict_find(const struct property *p, struct judge *judge,
                                               struct symbolic_prover *symbols);
 void property_verdict_print(struct text *out, const struct property_verdict *v);   // on one line, without a newline

@@ -168,21 +168,20 @@ static const struct row rows[OP_COUNT] = {
 
 #define FIRST_OPSET 7   // from which on anything new is written
 
-static bool make_nodes(struct exporter *x, node_id node)
+static void make_nodes(struct exporter *x, node_id node)
 {
     const struct node *n = &x->graph->nodes.items[node];
     const struct row *row = &rows[n->op->id];
     int64_t first_opset = row->first_opset < FIRST_OPSET ? FIRST_OPSET : row->first_opset;
     struct making m = {x, node, n, graph_inputs(x->graph, node), NULL};
     if (!row->make)
-        return cannot_export(x, "the operator %s cannot be written as ONNX", n->op->name);
-    if (x->model->opset < first_opset)
-        return cannot_export(x, "the operator %s needs operator set %d", n->op->name, (int)first_opset);
+        cannot_export(x, "the operator %s cannot be written as ONNX", n->op->name);
+    else if (x->model->opset < first_opset)
+        cannot_export(x, "the operator %s needs operator set %d", n->op->name, (int)first_opset);
     if (n->n_outputs == 1)
         m.output = name_of(x, n->first_output);
-    if (n->n_inputs > 0 && !is_written_for(&m, row->onnx, input_type(&m, 0)->dtype))
-        return false;
-    return row->make(&m, row) && !x->failed;
+    if (!x->failed && (n->n_inputs == 0 || is_written_for(&m, row->onnx, input_type(&m, 0)->dtype)))
+        row->make(&m, row);
 }
 
 // ---- writing ----
@@ -280,16 +279,15 @@ static void keep_opaque(struct exporter *x, node_id n)
     name_outputs(x, copy, node, 0);
 }
 
-static bool compute_constant(struct exporter *x, node_id n)
+static void compute_constant(struct exporter *x, node_id n)
 {
     const struct node *node = &x->graph->nodes.items[n];
     for (uint32_t i = 0; i < node->n_outputs; i++) {
         tensor_id tensor = node->first_output + i;
         const struct type *type = graph_type(x->graph, tensor);
-        if (x->wanted.tensors[tensor] && !computed_initializer(x, tensor, type->rank, type->dim, name_of(x, tensor)))
-            return false;
+        if (x->wanted.tensors[tensor])
+            computed_initializer(x, tensor, type->rank, type->dim, name_of(x, tensor));
     }
-    return true;
 }
 
 // Constants are computed, except large ones that are mere repetition, and what no memory would hold.
@@ -328,19 +326,20 @@ static bool is_one_with_others(struct exporter *x, node_id n)
            is_written_as_gemm(x, n);
 }
 
-static bool write_node(struct exporter *x, node_id n)
+static void write_node(struct exporter *x, node_id n)
 {
     const struct node *node = &x->graph->nodes.items[n];
     x->current = n;
     if ((node->op->flags & OPERATOR_IS_LEAF) || wanted_output(x, n) == NO_TENSOR)
-        return true;
-    if (node->op->id == OP_OPAQUE) {
+        return;
+    if (node->op->id == OP_OPAQUE)
         keep_opaque(x, n);
-        return true;
-    }
-    if (!is_one_with_others(x, n) && keep_original(x, n))
-        return true;
-    return is_worth_computing(x, n) ? compute_constant(x, n) : make_nodes(x, n);
+    else if (!is_one_with_others(x, n) && keep_original(x, n))
+        return;
+    else if (is_worth_computing(x, n))
+        compute_constant(x, n);
+    else
+        make_nodes(x, n);
 }
 
 // Right before the first node whose subgraph refers to it: an output may have the same name.
@@ -362,9 +361,9 @@ static bool write_nodes(struct exporter *x)
         x->current = (node_id)x->graph->nodes.count;
         give_alias(x, x->graph->outputs.items[i], x->model->outputs.items[i].name);
     }
-    for (node_id n = (node_id)x->graph->nodes.count; n-- > 0;)
-        if (x->wanted.nodes[n] && !write_node(x, n))
-            return false;
+    for (node_id n = (node_id)x->graph->nodes.count; !x->failed && n-- > 0;)
+        if (x->wanted.nodes[n])
+            write_node(x, n);
     return !x->failed;
 }
 

@@ -88,10 +88,8 @@ static void fill(struct stand_in *s, const struct graph *g, int64_t opset)
     for (size_t i = 0; i < g->outputs.count; i++)
         add_result(s, g, i);
     s->opset.version = opset;
-    ONNX_SET(&s->opset, 2);
     s->opsets[0] = &s->opset;
     s->model.ir_version = IR_VERSION_ALONE;
-    ONNX_SET(&s->model, 1);
     s->model.opsets = (struct onnx_list){s->opsets, 1};
     s->model.graph = &s->graph;
     s->file.path = "a part of the model";

@@ -206,7 +206,6 @@ static struct onnx_attribute *add_attribute(struct exporter *x, struct onnx_node
     add_message(x, &n->attributes, a);
     a->name = text_of(x, name);
     a->type = type;
-    ONNX_SET(a, 20);
     return a;
 }
 
@@ -249,7 +248,6 @@ static struct onnx_tensor *new_tensor(struct exporter *x, const struct type *typ
     t->dims.items = arena_copy_array(x->arena, type->dim, type->rank);
     t->dims.count = (size_t)type->rank;
     t->data_type = dtype_to_onnx(type->dtype);
-    ONNX_SET(t, 2);
     t->raw_data = (struct onnx_bytes){data, type_bytes(type)};
     return t;
 }

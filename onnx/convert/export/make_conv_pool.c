@@ -104,9 +104,8 @@ static void emit_gemm(const struct making *m, const struct node *product, tensor
 static bool varies_along_channels(const struct type *bias, const struct type *image)
 {
     int channel = 1 - (image->rank - bias->rank);
-    if (channel < 0 || bias->dim[channel] != image->dim[1])
-        return false;
-    return ALL(int, i, bias->rank, i == channel || bias->dim[i] == 1);
+    return channel >= 0 && bias->dim[channel] == image->dim[1] &&
+           ALL(int, i, bias->rank, i == channel || bias->dim[i] == 1);
 }
 
 // The vector that was reshaped to stand along the channels, or the constant computed as a vector.
@@ -119,8 +118,7 @@ static const char *name_of_bias(const struct making *m, tensor_id bias, int64_t 
     return computed_initializer(m->x, bias, 1, &channels, NULL);
 }
 
-static struct onnx_node *emit_conv(const struct making *m, const struct node *conv, const char *bias,
-                                   const char *output)
+static void emit_conv(const struct making *m, const struct node *conv, const char *bias, const char *output)
 {
     struct making c = *m;
     c.node = conv;
@@ -133,42 +131,37 @@ static struct onnx_node *emit_conv(const struct making *m, const struct node *co
     set_ints_attribute(m->x, n, "kernel_shape", (uint32_t)k->rank - 2, &k->dim[2]);
     set_ints_attribute(m->x, n, "pads", attribute_of(&c, "pad")->count, attribute_of(&c, "pad")->ints);
     set_ints_attribute(m->x, n, "strides", attribute_of(&c, "stride")->count, attribute_of(&c, "stride")->ints);
-    return n;
 }
 
-bool make_sum(struct making *m, const struct row *row)
+void make_sum(struct making *m, const struct row *row)
 {
     tensor_id biased = NO_TENSOR, bias = NO_TENSOR;
     const struct type *z = output_type(m);
-    if (find_biased_product(m, &biased, &bias)) {
+    if (find_biased_product(m, &biased, &bias))
         emit_gemm(m, graph_producer(m->x->graph, biased), bias, m->output);
-        return true;
-    }
-    if (!find_biased(m, operator_convolves, &biased, &bias) ||
-        !varies_along_channels(graph_type(m->x->graph, bias), z) ||
-        !m->x->is_constant[m->x->graph->tensors.items[bias].producer])
-        return make_elementwise(m, row);
-    const char *name = name_of_bias(m, bias, z->dim[1]);
-    if (name)
-        emit_conv(m, graph_producer(m->x->graph, biased), name, m->output);
-    return name != NULL;
+    else if (find_biased(m, operator_convolves, &biased, &bias) &&
+             varies_along_channels(graph_type(m->x->graph, bias), z) &&
+             m->x->is_constant[m->x->graph->tensors.items[bias].producer])
+        emit_conv(m, graph_producer(m->x->graph, biased), name_of_bias(m, bias, z->dim[1]), m->output);
+    else
+        make_elementwise(m, row);
 }
 
-bool make_conv(struct making *m, const struct row *row)
+void make_conv(struct making *m, const struct row *row)
 {
     const char *inner = inner_output(m);
     emit_conv(m, m->node, NULL, inner);
-    return finish_with_activation(m, inner);
+    finish_with_activation(m, inner);
 }
 
-bool make_matmul(struct making *m, const struct row *row)
+void make_matmul(struct making *m, const struct row *row)
 {
     const char *inner = inner_output(m);
     if (is_transposed_product(m))
         emit_gemm(m, m->node, NO_TENSOR, inner);
     else
         emit_plain(m, row->onnx, inner);
-    return finish_with_activation(m, inner);
+    finish_with_activation(m, inner);
 }
 
 // ---- pooling ----
@@ -177,10 +170,8 @@ static bool is_global(const struct making *m)
 {
     const struct type *x = input_type(m, 0), *z = output_type(m);
     const struct attribute_value *kernel = attribute_of(m, "kernel"), *pad = attribute_of(m, "pad");
-    for (int i = 2; i < x->rank; i++)
-        if (kernel->ints[i - 2] != x->dim[i] || z->dim[i] != 1)
-            return false;
-    return ALL(uint32_t, i, pad->count, !pad->ints[i]);
+    return ALL(int, i, x->rank - 2, kernel->ints[i] == x->dim[2 + i] && z->dim[2 + i] == 1) &&
+           ALL(uint32_t, i, pad->count, !pad->ints[i]);
 }
 
 static bool has_known_size(const struct making *m)
@@ -195,18 +186,19 @@ static bool is_dilated(const struct making *m)
     return ANY(uint32_t, i, dilation->count, dilation->ints[i] != 1);
 }
 
-bool make_pool(struct making *m, const struct row *row)
+void make_pool(struct making *m, const struct row *row)
 {
     bool is_average = m->node->op->id == OP_POOLAVG;
     const char *inner = inner_output(m);
     if (is_global(m) && dtype_is_float(output_type(m)->dtype)) {
         emit_plain(m, is_average ? "GlobalAveragePool" : "GlobalMaxPool", inner);
-        return finish_with_activation(m, inner);
+        finish_with_activation(m, inner);
+        return;
     }
     if (!has_known_size(m))
-        return cannot_export(m->x, "%s of windows whose size is not known", row->onnx);
+        cannot_export(m->x, "%s of windows whose size is not known", row->onnx);
     if (is_dilated(m) && opset_of(m) < (is_average ? 19 : 10))
-        return cannot_export(m->x, "%s with dilation needs a newer operator set", row->onnx);
+        cannot_export(m->x, "%s with dilation needs a newer operator set", row->onnx);
     struct onnx_node *n = emit_plain(m, row->onnx, inner);
     if (is_average && int_of(m, "padding"))
         set_int_attribute(m->x, n, "count_include_pad", 1);
@@ -215,5 +207,5 @@ bool make_pool(struct making *m, const struct row *row)
     set_ints_attribute(m->x, n, "kernel_shape", attribute_of(m, "kernel")->count, attribute_of(m, "kernel")->ints);
     set_ints_attribute(m->x, n, "pads", attribute_of(m, "pad")->count, attribute_of(m, "pad")->ints);
     set_ints_attribute(m->x, n, "strides", attribute_of(m, "stride")->count, attribute_of(m, "stride")->ints);
-    return finish_with_activation(m, inner);
+    finish_with_activation(m, inner);
 }

@@ -182,7 +182,7 @@ static const char *shape_of_expansion(const struct making *m, uint32_t count, co
 // --- shapes ----------------------------------------------------------------------------------------------------------
 
 // A target shape with a zero keeps that dimension by being allowed to, or by the zero standing at its own place.
-bool make_reshape(struct making *m, const struct row *row)
+void make_reshape(struct making *m, const struct row *row)
 {
     const struct attribute_value *shape = attribute_of(m, "shape");
     const struct type *x = input_type(m, 0);
@@ -194,19 +194,17 @@ bool make_reshape(struct making *m, const struct row *row)
     bool allows_zero = has_zero && !is_at_place;
     const char *names[2] = {input_name(m, 0), shape_of_reshape(m, shape->count, shape->ints, &allows_zero)};
     if (allows_zero && opset_of(m) < OPSET_OF_ALLOWED_ZEROS)
-        return cannot_export(m->x, "a reshape to a size that is, or may be, nothing needs operator set 14");
+        cannot_export(m->x, "a reshape to a size that is, or may be, nothing needs operator set 14");
     struct onnx_node *n = emit(m->x, row->onnx, 2, names, m->output);
     if (allows_zero)
         set_int_attribute(m->x, n, "allowzero", 1);
-    return true;
 }
 
-bool make_broadcast(struct making *m, const struct row *row)
+void make_broadcast(struct making *m, const struct row *row)
 {
     const struct attribute_value *shape = attribute_of(m, "shape");
     const char *names[2] = {input_name(m, 0), shape_of_expansion(m, shape->count, shape->ints)};
     emit(m->x, row->onnx, 2, names, m->output);
-    return true;
 }
 
 // The end of a range: one step beyond the last entry, and for a negative step beyond the first a number that means it.
@@ -241,74 +239,68 @@ static struct cuts cuts_of(const struct making *m)
     return c;
 }
 
-bool make_slice(struct making *m, const struct row *row)
+void make_slice(struct making *m, const struct row *row)
 {
     struct cuts c = cuts_of(m);
-    for (uint32_t i = 0; i < c.n; i++)
-        if (sizes_varies(&m->x->model->symbols.sizes, c.ends[i]) ||
-            sizes_varies(&m->x->model->symbols.sizes, c.starts[i]))
-            return cannot_export(m->x, "a slice to a size that is not known");
+    if (!is_list_of_numbers(m->x, c.n, c.ends) || !is_list_of_numbers(m->x, c.n, c.starts))
+        cannot_export(m->x, "a slice to a size that is not known");
     if (opset_of(m) < 10) {
         if (c.has_steps)
-            return cannot_export(m->x, "a slice with steps needs operator set 10");
+            cannot_export(m->x, "a slice with steps needs operator set 10");
         struct onnx_node *n = emit_plain(m, row->onnx, m->output);
         set_ints_attribute(m->x, n, "axes", c.n, c.axes);
         set_ints_attribute(m->x, n, "ends", c.n, c.ends);
         set_ints_attribute(m->x, n, "starts", c.n, c.starts);
-        return true;
+        return;
     }
     const char *names[5] = {input_name(m, 0), list_initializer(m, c.n, c.starts), list_initializer(m, c.n, c.ends),
                             list_initializer(m, c.n, c.axes), NULL};
     if (c.has_steps)
         names[4] = list_initializer(m, c.n, c.steps);
     emit(m->x, row->onnx, c.has_steps ? 5 : 4, names, m->output);
-    return true;
 }
 
-static bool emit_pad(struct making *m, uint32_t count, const int64_t *pads, double value)
+static void emit_pad(struct making *m, uint32_t count, const int64_t *pads, double value)
 {
     const char *names[3] = {input_name(m, 0), NULL, NULL};
     if (opset_of(m) < 11) {
         struct onnx_node *n = emit(m->x, "Pad", 1, names, m->output);
         set_ints_attribute(m->x, n, "pads", count, pads);
         set_float_attribute(m->x, n, "value", value);
-        return true;
+        return;
     }
     names[1] = list_initializer(m, count, pads);
     names[2] = value == 0 ? NULL : real_initializer(m->x, output_type(m)->dtype, value);
     emit(m->x, "Pad", names[2] ? 3 : 2, names, m->output);
-    return true;
 }
 
-bool make_pad(struct making *m, const struct row *row)
+void make_pad(struct making *m, const struct row *row)
 {
     const struct attribute_value *pads = attribute_of(m, "pads");
-    return emit_pad(m, pads->count, pads->ints, real_of(m, "value"));
+    emit_pad(m, pads->count, pads->ints, real_of(m, "value"));
 }
 
-bool make_enlarge(struct making *m, const struct row *row)
+void make_enlarge(struct making *m, const struct row *row)
 {
     const struct type *x = input_type(m, 0), *z = output_type(m);
     int64_t pads[2 * MAX_RANK] = {0};
     for (int i = 2; i < x->rank; i++)
         pads[i] = pads[x->rank + i] = (z->dim[i] - x->dim[i]) / 2;
-    return emit_pad(m, 2 * (uint32_t)x->rank, pads, 0);
+    emit_pad(m, 2 * (uint32_t)x->rank, pads, 0);
 }
 
-bool make_trilu(struct making *m, const struct row *row)
+void make_trilu(struct making *m, const struct row *row)
 {
     int64_t k = int_of(m, "k");
     const char *names[2] = {input_name(m, 0), int_initializer(m->x, 0, NULL, &k)};
     set_int_attribute(m->x, emit(m->x, row->onnx, 2, names, m->output), "upper", int_of(m, "part") == 0);
-    return true;
 }
 
-bool make_one_hot(struct making *m, const struct row *row)
+void make_one_hot(struct making *m, const struct row *row)
 {
     int64_t depth = int_of(m, "depth");
     const char *names[3] = {input_name(m, 0), int_initializer(m->x, 0, NULL, &depth), input_name(m, 1)};
     set_int_attribute(m->x, emit(m->x, row->onnx, 3, names, m->output), "axis", int_of(m, "axis"));
-    return true;
 }
 
 // --- concatenation ---------------------------------------------------------------------------------------------------
@@ -343,14 +335,13 @@ bool joins_concatenations(const struct exporter *x, node_id node)
                is_part_of_concatenation(x, graph_inputs(x->graph, node)[i], n->attributes[0].ints[0]));
 }
 
-bool make_concat(struct making *m, const struct row *row)
+void make_concat(struct making *m, const struct row *row)
 {
     LOCAL_LIST(name_list, names);
     for (uint32_t i = 0; i < m->node->n_inputs; i++)
         collect_joined(m->x, m->inputs[i], int_of(m, "axis"), &names);
     struct onnx_node *n = emit(m->x, row->onnx, (uint32_t)names.count, names.items, m->output);
     set_int_attribute(m->x, n, "axis", int_of(m, "axis"));
-    return true;
 }
 
 // --- split -----------------------------------------------------------------------------------------------------------
@@ -415,21 +406,16 @@ static void collect_parts(struct exporter *x, node_id split, name_list *names, i
     }
 }
 
-static bool has_varying_size(const struct making *m, uint32_t count, const int64_t *sizes)
-{
-    return ANY(uint32_t, i, count, sizes_varies(&m->x->model->symbols.sizes, sizes[i]));
-}
-
-bool make_split(struct making *m, const struct row *row)
+void make_split(struct making *m, const struct row *row)
 {
     int64_t sizes[MAX_OUTPUTS];
     bool is_input = opset_of(m) >= 13;
     LOCAL_LIST(name_list, parts);
     if (leave_to_earlier_split(m))
-        return true;
+        return;
     collect_parts(m->x, m->id, &parts, sizes);
-    if (!is_input && has_varying_size(m, (uint32_t)parts.count, sizes))
-        return cannot_export(m->x, "a split into sizes that are not known needs operator set 13");
+    if (!is_input && !is_list_of_numbers(m->x, (uint32_t)parts.count, sizes))
+        cannot_export(m->x, "a split into sizes that are not known needs operator set 13");
     const char *names[2] = {input_name(m, 0), NULL};
     if (is_input)
         names[1] = list_of_sizes(m, (uint32_t)parts.count, sizes);
@@ -439,5 +425,4 @@ bool make_split(struct making *m, const struct row *row)
     set_int_attribute(m->x, n, "axis", int_of(m, "axis"));
     if (!is_input)
         set_ints_attribute(m->x, n, "split", (uint32_t)parts.count, sizes);
-    return true;
 }

@@ -85,10 +85,8 @@ bool onnx_has_element_type(const char *op_type, enum dtype dtype, int64_t opset)
 
 bool is_written_for(const struct making *m, const char *op_type, enum dtype dtype)
 {
-    if (onnx_has_element_type(op_type, dtype, opset_of(m)))
-        return true;
-    cannot_export(m->x, "%s of %s needs another operator set", op_type, dtype_name(dtype));
-    return false;
+    return onnx_has_element_type(op_type, dtype, opset_of(m)) ||
+           cannot_export(m->x, "%s of %s needs another operator set", op_type, dtype_name(dtype));
 }
 
 // ---- nodes of the same form ----
@@ -129,12 +127,11 @@ static void copy_attribute(const struct making *m, struct onnx_node *n, int i)
     }
 }
 
-bool make_plain(struct making *m, const struct row *row)
+void make_plain(struct making *m, const struct row *row)
 {
     struct onnx_node *n = emit_plain(m, row->onnx, m->output);
     for (int i = 0; i < operator_n_attributes(m->node->op); i++)
         copy_attribute(m, n, i);
-    return true;
 }
 
 // ---- activations ----
@@ -150,12 +147,10 @@ const char *inner_output(const struct making *m)
     return has_relu(m) ? fresh_name(m->x, m->node->op->name) : m->output;
 }
 
-bool finish_with_activation(const struct making *m, const char *inner)
+void finish_with_activation(const struct making *m, const char *inner)
 {
-    if (!has_relu(m))
-        return true;
-    emit(m->x, "Relu", 1, &inner, m->output);
-    return is_written_for(m, "Relu", output_type(m)->dtype);
+    if (has_relu(m) && is_written_for(m, "Relu", output_type(m)->dtype))
+        emit(m->x, "Relu", 1, &inner, m->output);
 }
 
 // ---- broadcasts: ONNX does them by itself ----

@@ -12,7 +12,7 @@ struct making {
 struct row {
     const char *onnx;
     int64_t first_opset;
-    bool (*make)(struct making *m, const struct row *row);
+    void (*make)(struct making *m, const struct row *row);
 };
 
 int64_t opset_of(const struct making *m);
@@ -33,12 +33,12 @@ struct onnx_node *emit_plain(const struct making *m, const char *op_type, const 
 struct onnx_node *emit_elementwise(const struct making *m, const char *op_type);
 tensor_id behind_broadcast(const struct graph *g, tensor_id tensor);   // itself when it is no broadcast
 
-// Operators with an activation: where the result goes before it, and the node that applies it (false: it cannot).
+// Operators with an activation: where the result goes before it, and the node that applies it.
 const char *inner_output(const struct making *m);
-bool finish_with_activation(const struct making *m, const char *inner);
+void finish_with_activation(const struct making *m, const char *inner);
 
 // The functions make_... that operators.def names.
 #define ONNX_OPERATOR(name, first, last, inputs, import, op, export)                                                   \
-    bool make_##export(struct making * m, const struct row *row);
-#define EXPORTED_OPERATOR(op, name, first, export) bool make_##export(struct making * m, const struct row *row);
+    void make_##export(struct making * m, const struct row *row);
+#define EXPORTED_OPERATOR(op, name, first, export) void make_##export(struct making * m, const struct row *row);
 #include "onnx/convert/operators/operators.def"
