@@ -231,9 +231,8 @@ static bool *find_wanted(const struct constants *k, const struct shared_classes 
                       !shared->is_shared[node->first_output] && !is_constant(k, node->first_output);
         for (uint32_t i = 0; is_met && i < node->n_inputs; i++) {
             tensor_id t = graph_inputs(g, n)[i];
-            if (!is_constant(k, t) || shared->is_shared[t])
-                continue;
-            is_wanted[k->e->nodes.items[k->ids[before_repeating(k, t)]].type] = true;
+            if (is_constant(k, t) && !shared->is_shared[t])
+                is_wanted[k->e->nodes.items[k->ids[before_repeating(k, t)]].type] = true;
         }
     }
     return is_wanted;

@@ -164,9 +164,7 @@ bool ecycles_reaches(struct ecycles *c, eclass_id from, eclass_id to)
 bool ecycles_reached(struct ecycles *c, eclass_id from, eclass_id to)
 {
     eclass_id x = egraph_find(c->e, from), y = egraph_find(c->e, to);
-    if (x == y)
-        return true;
-    if (x >= c->rank.count || y >= c->rank.count || c->rank.items[x] == UNRANKED || c->rank.items[y] == UNRANKED)
-        return false;
-    return c->rank.items[x] > c->rank.items[y] && search(c, x, y, c->rank.items[y]);
+    return x == y ||
+           (x < c->rank.count && y < c->rank.count && c->rank.items[x] != UNRANKED && c->rank.items[y] != UNRANKED &&
+            c->rank.items[x] > c->rank.items[y] && search(c, x, y, c->rank.items[y]));
 }

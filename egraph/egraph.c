@@ -46,10 +46,9 @@ static bool is_same_application(const void *owner, uint32_t id, const void *key)
     const struct egraph *e = owner;
     const struct application *a = key;
     const struct enode *n = &e->nodes.items[id];
-    if (n->op != a->node->op || n->attributes != a->node->attributes || n->n_children != a->node->n_children ||
-        n->type != a->node->type)
-        return false;
-    return ALL(uint32_t, i, n->n_children, e->edges.items[n->first_edge + i].child == a->children[i]);
+    return n->op == a->node->op && n->attributes == a->node->attributes && n->n_children == a->node->n_children &&
+           n->type == a->node->type &&
+           ALL(uint32_t, i, n->n_children, e->edges.items[n->first_edge + i].child == a->children[i]);
 }
 
 static enode_id find_application(const struct egraph *e, uint64_t hash, const struct enode *n,

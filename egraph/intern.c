@@ -7,9 +7,8 @@
 static bool is_same_type(const void *owner, uint32_t id, const void *key)
 {
     const struct etype *known = &((const struct egraph *)owner)->interned.types.items[id], *asked = key;
-    if (known->count != asked->count)
-        return false;
-    return ALL(uint32_t, i, known->count, type_equal(&known->types[i], &asked->types[i]));
+    return known->count == asked->count &&
+           ALL(uint32_t, i, known->count, type_equal(&known->types[i], &asked->types[i]));
 }
 
 uint32_t egraph_intern_type(struct egraph *e, uint32_t n, const struct type *types)

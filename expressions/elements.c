@@ -37,9 +37,7 @@ float bfloat_to_float(uint16_t bits)
 uint16_t bfloat_from_float(float value)
 {
     uint32_t bits = bits_of_float(value);
-    if (isnan(value))
-        return (uint16_t)(bits >> 16 | 0x40);
-    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+    return isnan(value) ? (uint16_t)(bits >> 16 | 0x40) : (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
 // A double as the float next to it toward zero whose last bit is set when anything was lost: rounding that to a

@@ -92,9 +92,7 @@ struct type type_make(enum dtype dtype, int rank, const int64_t *dim)
 
 bool type_is_known(const struct type *t)
 {
-    if (t->dtype == DTYPE_NONE || t->rank == RANK_UNKNOWN)
-        return false;
-    return !ANY(int, i, t->rank, t->dim[i] < 0);
+    return t->dtype != DTYPE_NONE && t->rank != RANK_UNKNOWN && !ANY(int, i, t->rank, t->dim[i] < 0);
 }
 
 uint64_t type_hash(const struct type *t)
@@ -105,9 +103,7 @@ uint64_t type_hash(const struct type *t)
 
 bool type_equal_shape(const struct type *a, const struct type *b)
 {
-    if (a->rank != b->rank)
-        return false;
-    return ALL(int, i, a->rank, a->dim[i] == b->dim[i]);
+    return a->rank == b->rank && ALL(int, i, a->rank, a->dim[i] == b->dim[i]);
 }
 
 bool type_equal(const struct type *a, const struct type *b)
@@ -117,9 +113,7 @@ bool type_equal(const struct type *a, const struct type *b)
 
 bool type_equal_split(const struct type *a, const struct type *b)
 {
-    if (a->rank != b->rank)
-        return false;
-    return ALL(int, i, a->rank, split_tree_equal(a->split[i], b->split[i]));
+    return a->rank == b->rank && ALL(int, i, a->rank, split_tree_equal(a->split[i], b->split[i]));
 }
 
 bool type_has_allowed_size(const struct type *t)
@@ -213,16 +207,11 @@ const struct split_tree *split_tree_meet(struct arena *a, const struct split_tre
         return NULL;
     const struct split_tree *left = split_tree_meet(a, x->left, y->left);
     const struct split_tree *right = split_tree_meet(a, x->right, y->right);
-    if (left == x->left && right == x->right)
-        return x;
-    return split_tree_join(a, x->left_size, left, right);
+    return left == x->left && right == x->right ? x : split_tree_join(a, x->left_size, left, right);
 }
 
 bool split_tree_equal(const struct split_tree *x, const struct split_tree *y)
 {
-    if (x == y)
-        return true;
-    if (!x || !y || x == SPLIT_ANY || y == SPLIT_ANY)
-        return false;
-    return x->left_size == y->left_size && split_tree_equal(x->left, y->left) && split_tree_equal(x->right, y->right);
+    return x == y || (x && y && x != SPLIT_ANY && y != SPLIT_ANY && x->left_size == y->left_size &&
+                      split_tree_equal(x->left, y->left) && split_tree_equal(x->right, y->right));
 }

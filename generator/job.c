@@ -112,9 +112,8 @@ static bool slices_of_shard(const struct job *job, size_t family, int *ret_first
 static bool make_checkpoint_folder(const struct job *job, struct error *error)
 {
     const char *dir = job->options.checkpoint;
-    if (!dir || mkdir(dir, 0777) == 0 || errno == EEXIST)
-        return true;
-    return error_set(error, dir, 0, 0, "cannot make the folder: %s", strerror(errno));
+    return !dir || mkdir(dir, 0777) == 0 || errno == EEXIST ||
+           error_set(error, dir, 0, 0, "cannot make the folder: %s", strerror(errno));
 }
 
 // Parts of an earlier run; a part of another job is an error, a torn file cannot be (files appear whole).
@@ -403,9 +402,8 @@ static bool find_and_reduce(struct job *job, checkpoint_list *parts, struct erro
 
 static bool find_shard(struct job *job, checkpoint_list *parts, struct error *error)
 {
-    if (!start_finding(job, parts, error))
-        return false;
-    return ALL(size_t, i, job->space.families.count, find_family(job, i, parts, error)) &&
+    return start_finding(job, parts, error) &&
+           ALL(size_t, i, job->space.families.count, find_family(job, i, parts, error)) &&
            checkpoint_file_write(job->options.output, &job->header, parts->items, parts->count, error);
 }
 

@@ -69,9 +69,8 @@ static bool is_same_application(const void *owner, uint32_t id, const void *key)
     const struct node *n = &g->nodes.items[id];
     if (n->op != c->node->op || n->label != c->node->label || n->n_inputs != c->node->n_inputs)
         return false;
-    if (n->n_inputs && memcmp(graph_inputs(g, id), c->inputs, n->n_inputs * sizeof *c->inputs) != 0)
-        return false;
-    return attributes_equal(n->op, n->attributes, c->node->attributes);
+    return !(n->n_inputs && memcmp(graph_inputs(g, id), c->inputs, n->n_inputs * sizeof *c->inputs) != 0) &&
+           attributes_equal(n->op, n->attributes, c->node->attributes);
 }
 
 static node_id find_application(const struct graph *g, uint64_t hash, const struct node *n, const tensor_id *inputs)

@@ -115,9 +115,8 @@ static bool add_node(struct reader *r, const struct sexp *let, const struct call
     }
     if (n_types)
         return sexp_error(r->error, r->file, let, "the type of %s follows from its inputs", call->op->name);
-    if (!graph_add(r->g, call->op, values, (uint32_t)call->n_arguments, inputs, ret_node))
-        return sexp_error(r->error, r->file, &let->items[2], "%s", graph_refusal(r->g));
-    return true;
+    return graph_add(r->g, call->op, values, (uint32_t)call->n_arguments, inputs, ret_node) ||
+           sexp_error(r->error, r->file, &let->items[2], "%s", graph_refusal(r->g));
 }
 
 static bool read_let(struct reader *r, const struct sexp *let)

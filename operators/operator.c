@@ -177,9 +177,8 @@ static bool check_attribute(struct definition *d, const struct operator* op, int
         return refuse(d, "%s needs one value for attribute %s", op->name, attribute->name);
     bool is_choice = attribute->kind == ATTRIBUTE_CHOICE || attribute->kind == ATTRIBUTE_DTYPE;
     int64_t limit = attribute->kind == ATTRIBUTE_CHOICE ? n_choices(attribute) : DTYPE_COUNT;
-    if (is_choice && (value->ints[0] < 0 || value->ints[0] >= limit))
-        return refuse(d, "attribute %s of %s is out of its range", attribute->name, op->name);
-    return true;
+    return !(is_choice && (value->ints[0] < 0 || value->ints[0] >= limit)) ||
+           refuse(d, "attribute %s of %s is out of its range", attribute->name, op->name);
 }
 
 bool operator_check_attributes(struct definition *d, const struct operator_call *call)

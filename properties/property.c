@@ -38,9 +38,8 @@ struct property_items {
 
 static bool is_text(const struct sexp *item, const char *file, struct error *error)
 {
-    if (!item || (item->count == 2 && item->items[1].kind == SEXP_STRING))
-        return true;
-    return sexp_error(error, file, item, "expected (%s \"...\")", item->items[0].text);
+    return !item || (item->count == 2 && item->items[1].kind == SEXP_STRING) ||
+           sexp_error(error, file, item, "expected (%s \"...\")", item->items[0].text);
 }
 
 static bool take_items(const struct sexp *s, const char *file, struct property_items *ret_items, struct error *error)

@@ -251,9 +251,8 @@ static bool is_read_elsewhere(const struct writing *w, const struct graph_value 
         return true;
     const OrtNode **nodes = arena_array(w->arena, const OrtNode *, n + 1);
     int64_t *indices = arena_array(w->arena, int64_t, n + 1);
-    if (!runtime_is_done(w->runtime, api->ValueInfo_GetValueConsumers(v->info, nodes, indices, n)))
-        return true;
-    return ANY(size_t, i, n, indices[i] < 0 || !is_of_this(w, nodes[i]));
+    return !runtime_is_done(w->runtime, api->ValueInfo_GetValueConsumers(v->info, nodes, indices, n)) ||
+           ANY(size_t, i, n, indices[i] < 0 || !is_of_this(w, nodes[i]));
 }
 
 static bool take_output(struct writing *w, const struct graph_value *v)

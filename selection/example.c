@@ -237,9 +237,7 @@ static bool build_side(struct graph *g, const struct rule *r, const struct shape
 
 static const struct operator* leaf_operator(const struct node *leaf, const uint32_t *weights)
 {
-    if (!weights)
-        return leaf->op;
-    return operators[*weights >> (leaf->attributes[0].ints[0] & 31) & 1 ? OP_WEIGHT : OP_INPUT];
+    return weights ? operators[*weights >> (leaf->attributes[0].ints[0] & 31) & 1 ? OP_WEIGHT : OP_INPUT] : leaf->op;
 }
 
 static bool renew_node(struct graph *g, const struct graph *from, node_id n, const uint32_t *weights, tensor_id *moved)

@@ -106,16 +106,12 @@ const struct attribute_term *attribute_term_of(struct arena *a, enum attribute_t
 
 bool attribute_term_equal(const struct attribute_term *a, const struct attribute_term *b)
 {
-    if (a == b)
-        return true;
-    if (a->kind != b->kind || a->value != b->value || a->count != b->count)
-        return false;
-    return ALL(uint32_t, i, a->count, attribute_term_equal(a->operands[i], b->operands[i]));
+    return a == b || (a->kind == b->kind && a->value == b->value && a->count == b->count &&
+                      ALL(uint32_t, i, a->count, attribute_term_equal(a->operands[i], b->operands[i])));
 }
 
 bool attribute_term_mentions_variable(const struct attribute_term *t, int64_t variable)
 {
-    if (t->kind == TERM_VARIABLE && t->value == variable)
-        return true;
-    return ANY(uint32_t, i, t->count, attribute_term_mentions_variable(t->operands[i], variable));
+    return (t->kind == TERM_VARIABLE && t->value == variable) ||
+           ANY(uint32_t, i, t->count, attribute_term_mentions_variable(t->operands[i], variable));
 }

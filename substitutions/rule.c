@@ -44,9 +44,8 @@ static bool take_items(const struct sexp *s, const char *file, struct rule_items
     if (!ret_items->source || !ret_items->target)
         return sexp_error(error, file, s, "a rule needs a source and a target");
     size_t n = ret_items->source->count - 1;
-    if (n == 0 || n > MAX_RULE_OUTPUTS || ret_items->target->count - 1 != n)
-        return sexp_error(error, file, s, "source and target need equally many terms, at most %d", MAX_RULE_OUTPUTS);
-    return true;
+    return (n != 0 && n <= MAX_RULE_OUTPUTS && ret_items->target->count - 1 == n) ||
+           sexp_error(error, file, s, "source and target need equally many terms, at most %d", MAX_RULE_OUTPUTS);
 }
 
 static bool parse_terms(struct rule *r, const struct sexp *list, const char *file, struct arena *a, term_id *ret_terms,

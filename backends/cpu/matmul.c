@@ -26,10 +26,8 @@
 static bool has_unit_stride(const struct view *v)
 {
     int last = v->rank - 1;
-    if (v->block)
-        return false;
-    return (v->stride[last] == 1 && (v->stride[last - 1] >= v->dim[last] || v->dim[last - 1] == 1)) ||
-           (v->stride[last - 1] == 1 && (v->stride[last] >= v->dim[last - 1] || v->dim[last] == 1));
+    return !v->block && ((v->stride[last] == 1 && (v->stride[last - 1] >= v->dim[last] || v->dim[last - 1] == 1)) ||
+                         (v->stride[last - 1] == 1 && (v->stride[last] >= v->dim[last - 1] || v->dim[last] == 1)));
 }
 
 static struct view as_rows(const struct view *v)

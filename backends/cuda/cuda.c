@@ -94,9 +94,8 @@ static bool claim_node(void *context, struct planner *p, node_id node)
     const struct cuda_backend *b = context;
     const struct graph *g = planner_graph(p);
     cuda_claim_operator *claim = kernels[g->nodes.items[node].op->id].claim;
-    if (claim && claim(b, p, node))
-        return true;
-    return code_cache_find(b->base.codes, g, node)->kind == CODE_NONE && claim_definition(p, node);
+    return (claim && claim(b, p, node)) ||
+           (code_cache_find(b->base.codes, g, node)->kind == CODE_NONE && claim_definition(p, node));
 }
 
 // Generated kernels write anywhere.

@@ -22,10 +22,9 @@ bool step_generate(const struct plan *plan, const struct step *step, const char 
     struct kernel_tile tile;
     if (step->kernel == &cuda_kernel_loops)
         return kernels_from_loops(step, prelude, arena, ret_kernels);
-    if (!graph_define(plan->graph, step->node, &d, arena))
-        return false;
-    return kernel_tile_parse(choice, &tile) ? kernels_from_contraction(&d, step, &tile, prelude, arena, ret_kernels)
-                                            : kernels_from_definition(&d, step, prelude, arena, ret_kernels);
+    return graph_define(plan->graph, step->node, &d, arena) &&
+           (kernel_tile_parse(choice, &tile) ? kernels_from_contraction(&d, step, &tile, prelude, arena, ret_kernels)
+                                             : kernels_from_definition(&d, step, prelude, arena, ret_kernels));
 }
 
 static bool load_kernels(struct cuda_backend *b, const struct generated_kernels *kernels, struct arena *arena,

@@ -101,9 +101,7 @@ static uint16_t compile_apply(struct compiler *c, const struct expr_node *n)
     i.a = compile_scalar(c, n->a);
     i.b = i.a != NO_VALUE && arity > 1 ? compile_scalar(c, n->b) : 0;
     i.c = i.b != NO_VALUE && arity > 2 ? compile_scalar(c, n->c) : 0;
-    if (i.a == NO_VALUE || i.b == NO_VALUE || i.c == NO_VALUE)
-        return NO_VALUE;
-    return add_instruction(c, i);
+    return i.a == NO_VALUE || i.b == NO_VALUE || i.c == NO_VALUE ? NO_VALUE : add_instruction(c, i);
 }
 
 // Nested reductions by one function are one reduction over several variables; there may be one in a stage.

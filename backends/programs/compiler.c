@@ -108,9 +108,8 @@ static bool run(struct compiler *c, const char *const *arguments, const char *fo
     c->is_hanging = !has_ended;
     if (!has_ended)
         return error_set_code(error, EXIT_UNSUPPORTED, NULL, "%s did not end within %g s", c->path, c->seconds);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-        return true;
-    return report_failure(c, r.said.count ? r.said.chars : "it says nothing", error);
+    return (WIFEXITED(status) && WEXITSTATUS(status) == 0) ||
+           report_failure(c, r.said.count ? r.said.chars : "it says nothing", error);
 }
 
 // --- finding ---------------------------------------------------------------------------------------------------------

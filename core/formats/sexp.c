@@ -124,9 +124,7 @@ static int hexadecimal_value(unsigned char c)
         return c - '0';
     if (c >= 'a' && c <= 'f')
         return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
 static bool read_hexadecimal_escape(struct reader *r, struct place at, char *ret_char)
@@ -281,9 +279,7 @@ static bool read_something(struct reader *r)
         return open_list(r);
     if (c == ')')
         return close_list(r);
-    if (c == '"')
-        return read_string(r);
-    return read_number_or_symbol(r);
+    return c == '"' ? read_string(r) : read_number_or_symbol(r);
 }
 
 static bool read_everything(struct reader *r)

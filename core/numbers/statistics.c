@@ -8,9 +8,7 @@
 static int compare_reals(const void *left, const void *right)
 {
     double a = *(const double *)left, b = *(const double *)right;
-    if (isnan(a) || isnan(b))
-        return isnan(a) - isnan(b);
-    return (a > b) - (a < b);
+    return isnan(a) || isnan(b) ? isnan(a) - isnan(b) : (a > b) - (a < b);
 }
 
 static double mean_of(const double *samples, size_t count)

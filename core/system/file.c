@@ -204,9 +204,7 @@ static bool open_target(struct file_writer *w, const char *path, struct error *e
         return open_new_or_replacing(w, path, NULL, error);
     if (S_ISDIR(status.st_mode))
         return error_set(error, path, 0, 0, "cannot write: is a folder");
-    if (S_ISREG(status.st_mode))
-        return open_new_or_replacing(w, path, &status, error);
-    return open_directly(w, path, error);
+    return S_ISREG(status.st_mode) ? open_new_or_replacing(w, path, &status, error) : open_directly(w, path, error);
 }
 
 static void note_failure(struct file_writer *w, int number)

@@ -111,9 +111,8 @@ static bool is_bounded(const struct option_spec *s)
 
 static bool check_range(const struct parser *p, const struct use *use, double value)
 {
-    if (!is_bounded(use->spec) || (value >= use->spec->low && value <= use->spec->high))
-        return true;
-    return error_set_code(p->error, EXIT_USAGE, NULL, "option %s must lie between %.15g and %.15g, not at %s",
+    return !is_bounded(use->spec) || (value >= use->spec->low && value <= use->spec->high) ||
+           error_set_code(p->error, EXIT_USAGE, NULL, "option %s must lie between %.15g and %.15g, not at %s",
                           use->shown, use->spec->low, use->spec->high, use->value);
 }
 

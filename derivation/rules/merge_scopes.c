@@ -60,7 +60,5 @@ int rule_merge_scopes(struct pool *p, int tensor, int read)
         if (!add_bracket(p, &s, index, inner.type.dim[axis]))
             return NO_SCOPE;
     }
-    if (!add_sums(p, &s, &inner, &phi) || !add_factors(p, &s, &inner, &phi))
-        return NO_SCOPE;
-    return scope_make(p, &s);
+    return !add_sums(p, &s, &inner, &phi) || !add_factors(p, &s, &inner, &phi) ? NO_SCOPE : scope_make(p, &s);
 }

@@ -78,9 +78,8 @@ static bool is_term_of_its_level(struct term_check *c, const struct found_member
 
 static bool stands_behind(const struct found_member *m, const struct found_member *before)
 {
-    if (m->class != before->class)
-        return true;
-    return m->level == before->level ? key_compare(&before->key, &m->key) < 0 : before->level < m->level;
+    return m->class != before->class ||
+           (m->level == before->level ? key_compare(&before->key, &m->key) < 0 : before->level < m->level);
 }
 
 bool findings_are_sound(struct family_types *u, int max_ops, const struct findings *f)

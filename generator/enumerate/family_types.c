@@ -69,9 +69,8 @@ const struct gen_type *family_types_type(struct family_types *u, const struct ty
 
 static bool has_shape(const struct argument_pattern *pattern, const struct type *type)
 {
-    if (pattern->rank != type->rank)
-        return false;
-    return !ANY(int, i, type->rank, pattern->dim[i] >= 0 && pattern->dim[i] != type->dim[i]);
+    return pattern->rank == type->rank &&
+           !ANY(int, i, type->rank, pattern->dim[i] >= 0 && pattern->dim[i] != type->dim[i]);
 }
 
 static bool fits_pattern(const struct argument_pattern *pattern, const struct type *type)
@@ -86,9 +85,8 @@ static bool fit_patterns(const struct instance *in, const struct gen_type *a, co
 
 static bool have_allowed_outputs(const struct definition *d)
 {
-    if (d->n_outputs > MAX_NODE_OUTPUTS)
-        return false;
-    return !ANY(int, i, d->n_outputs, type_elements(definition_output(d, i)) > RANDOM_ROW);
+    return d->n_outputs <= MAX_NODE_OUTPUTS &&
+           !ANY(int, i, d->n_outputs, type_elements(definition_output(d, i)) > RANDOM_ROW);
 }
 
 // --- how to evaluate -------------------------------------------------------------------------------------------------

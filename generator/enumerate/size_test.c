@@ -65,9 +65,7 @@ static const struct call_setting *setting_of_node(const struct judging *j, int n
     for (int i = 0; i < j->n_overrides; i++)
         if (j->overrides[i].node == node)
             return j->overrides[i].setting;
-    if (j->t->fixed[node])
-        return j->t->fixed[node];
-    return setting_at(j, SIZE_OF_ATTRIBUTE, node, instance_of(j->t, node));
+    return j->t->fixed[node] ? j->t->fixed[node] : setting_at(j, SIZE_OF_ATTRIBUTE, node, instance_of(j->t, node));
 }
 
 static const struct call_setting *fixed_setting(const struct size_test *t, int node)

@@ -220,13 +220,9 @@ bool space_parse(struct space *space, const char *file, const char *text, size_t
 {
     struct reader r = {space, file, error};
     const struct sexp *list;
-    if (!sexp_parse(space->arena, file, text, size, &list, error))
-        return false;
-    if (ANY(size_t, i, list->count, !read_family(&r, &list->items[i])))
-        return false;
-    if (space->families.count == 0)
-        return error_set(error, file, 0, 0, "no family");
-    return true;
+    return sexp_parse(space->arena, file, text, size, &list, error) &&
+           !ANY(size_t, i, list->count, !read_family(&r, &list->items[i])) &&
+           (space->families.count != 0 || error_set(error, file, 0, 0, "no family"));
 }
 
 // --- choosing --------------------------------------------------------------------------------------------------------

@@ -146,9 +146,7 @@ static bool is_of_other_rank(const struct generalizing *g, uint64_t set, int val
 
 static enum verdict judge_with(struct generalizing *g, uint64_t set, int value)
 {
-    if (is_of_other_rank(g, set, value))
-        return VERDICT_ILL_TYPED;
-    return judge_now(g, set, value);
+    return is_of_other_rank(g, set, value) ? VERDICT_ILL_TYPED : judge_now(g, set, value);
 }
 
 static uint64_t places_like(const struct generalizing *g, int place)

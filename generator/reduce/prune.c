@@ -83,9 +83,8 @@ static bool roots_agree(const struct rule_graph *rg, struct evaluation_cache *ca
     if (!reference_is_node(source) || !reference_is_node(target))
         return false;
     const struct rule_graph_node *x = &rg->nodes[reference_node(source)], *y = &rg->nodes[reference_node(target)];
-    if (x->instance != y->instance || reference_output(source) != reference_output(target))
-        return false;
-    return ANY(int, order, rg->family->instances[x->instance].is_commutative ? 2 : 1,
+    return x->instance == y->instance && reference_output(source) == reference_output(target) &&
+           ANY(int, order, rg->family->instances[x->instance].is_commutative ? 2 : 1,
                ALL(int, i, x->n_inputs, arguments_agree(rg, calls, x->inputs[i], y->inputs[order ? 1 - i : i])));
 }
 

@@ -53,9 +53,7 @@ static bool has_wrong_sign(struct conversion *c, node_id node, size_t n, const t
 {
     struct definition d FREED_BY(definition_free) = {0};
     bool has_unsigned = ANY(size_t, i, n, type_of(c, inputs[i])->dtype == DTYPE_U64);
-    if (!has_unsigned)
-        return false;
-    return !graph_define(&c->model->graph, node, &d, &c->importer->scratch) || shows_sign(&d);
+    return has_unsigned && (!graph_define(&c->model->graph, node, &d, &c->importer->scratch) || shows_sign(&d));
 }
 
 node_id apply_node(struct conversion *c, const struct application *a, size_t n, const tensor_id *inputs)
@@ -292,9 +290,7 @@ tensor_id add_scalar(struct conversion *c, tensor_id x, double value)
 
 tensor_id scale_by(struct conversion *c, tensor_id x, double value)
 {
-    if (x == NO_TENSOR || value == 1)
-        return x;
-    return binary(c, OP_EWMUL, x, constant_like(c, x, value));
+    return x == NO_TENSOR || value == 1 ? x : binary(c, OP_EWMUL, x, constant_like(c, x, value));
 }
 
 tensor_id spread_along(struct conversion *c, tensor_id vector, int axis, tensor_id like)

@@ -54,10 +54,9 @@ static bool describe_input(const struct conversion *c, tensor_id input, struct i
 
 static bool is_same_input(const struct input_of_constant *a, const struct input_of_constant *b)
 {
-    if (a->tensor != b->tensor || !a->data != !b->data)
-        return false;
-    return a->data == b->data ||
-           (type_equal(&a->type, &b->type) && !memcmp(a->data, b->data, (size_t)type_bytes(&a->type)));
+    return a->tensor == b->tensor && !a->data == !b->data &&
+           (a->data == b->data ||
+            (type_equal(&a->type, &b->type) && !memcmp(a->data, b->data, (size_t)type_bytes(&a->type))));
 }
 
 static bool has_same_inputs(const struct computed_constant *known, const struct conversion *c)

@@ -209,9 +209,8 @@ static bool is_zero(struct imported_model *m, const struct graph *g, tensor_id t
     const struct node *n = graph_producer(g, tensor);
     if (n->op->id == OP_WEIGHT)
         return is_zero_weight(m, &m->weights.items[n->attributes[0].ints[0]]);
-    if (longest == 0 || n->n_inputs == 0 || !operator_has(n->op, TRAIT_KEEPS_ZERO))
-        return false;
-    return ALL(uint32_t, i, n->n_inputs, is_zero(m, g, g->edges.items[n->first_input + i], longest - 1));
+    return longest != 0 && n->n_inputs != 0 && operator_has(n->op, TRAIT_KEEPS_ZERO) &&
+           ALL(uint32_t, i, n->n_inputs, is_zero(m, g, g->edges.items[n->first_input + i], longest - 1));
 }
 
 bool initial_state_is_zero(struct imported_model *m, const struct graph *g, const struct onnx_node *n, uint32_t place,

@@ -157,10 +157,9 @@ static bool constant_elements(struct conversion *c, tensor_id tensor, size_t lim
     if (!is_weight(c, tensor))
         return cannot(c, "an input that sets sizes or parameters is not constant");
     *ret_type = type_of(c, tensor);
-    if (!type_is_known(*ret_type) || (size_t)type_elements(*ret_type) > limit ||
-        !(*ret_data = weight_elements(c->model, weight_of(c->model, tensor))))
-        return cannot(c, "a constant input cannot be read");
-    return true;
+    return (type_is_known(*ret_type) && (size_t)type_elements(*ret_type) <= limit &&
+            (*ret_data = weight_elements(c->model, weight_of(c->model, tensor)))) ||
+           cannot(c, "a constant input cannot be read");
 }
 
 bool constant_ints(struct conversion *c, tensor_id tensor, size_t limit, struct integers *ret_list)

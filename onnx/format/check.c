@@ -205,7 +205,6 @@ static bool check_opsets(struct checker *c, const struct onnx_model *model)
 bool onnx_model_check(const struct onnx_model *model, const char *file, struct error *error)
 {
     struct checker c = {file, error};
-    if (!check_opsets(&c, model) || !check_graph(&c, model->graph, NULL))
-        return false;
-    return ALL(size_t, i, model->functions.count, check_function(&c, model->functions.items[i]));
+    return check_opsets(&c, model) && check_graph(&c, model->graph, NULL) &&
+           ALL(size_t, i, model->functions.count, check_function(&c, model->functions.items[i]));
 }

@@ -58,9 +58,7 @@ static char *folder_of(struct onnx_file *file)
 static bool is_inside(const char *folder, const char *path)
 {
     size_t length = strlen(folder);
-    if (strcmp(folder, "/") == 0)
-        return true;
-    return strncmp(path, folder, length) == 0 && path[length] == '/';
+    return strcmp(folder, "/") == 0 || (strncmp(path, folder, length) == 0 && path[length] == '/');
 }
 
 static bool resolve(struct onnx_file *file, const struct onnx_tensor *t, const char *location, char **ret_path,

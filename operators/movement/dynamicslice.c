@@ -9,9 +9,8 @@ enum { SIZE };
 static bool have_starts(struct definition *d, const struct operator_call *call, const struct type *starts)
 {
     const struct type *x = &call->inputs[0];
-    if (!dtype_is_integer(starts->dtype) || starts->rank != 1 || starts->dim[0] != x->rank)
-        return refuse(d, "%s needs a vector of %d integers that says where it starts", call->op->name, x->rank);
-    return true;
+    return (dtype_is_integer(starts->dtype) && starts->rank == 1 && starts->dim[0] == x->rank) ||
+           refuse(d, "%s needs a vector of %d integers that says where it starts", call->op->name, x->rank);
 }
 
 static expr start_on_axis(struct definition *d, int starts, int axis, int64_t last)

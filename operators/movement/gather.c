@@ -13,9 +13,8 @@ static bool have_index_types(struct definition *d, const struct operator_call *c
         return refuse(d, "%s needs integer indices", call->op->name);
     if (axis < 0 || axis >= x->rank)
         return refuse(d, "%s has no axis %lld", call->op->name, (long long)axis);
-    if (x->dim[axis] == 0 && type_elements(indices) != 0)
-        return refuse(d, "%s from an axis without entries", call->op->name);
-    return true;
+    return !(x->dim[axis] == 0 && type_elements(indices) != 0) ||
+           refuse(d, "%s from an axis without entries", call->op->name);
 }
 
 static expr chosen_place(struct definition *d, const expr *at, int64_t size)

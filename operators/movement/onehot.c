@@ -14,9 +14,7 @@ static bool have_matching_types(struct definition *d, const struct operator_call
         return refuse(d, "onehot needs two values, off and on");
     if (indices->rank == MAX_RANK || axis < 0 || axis > indices->rank)
         return refuse(d, "onehot cannot make an axis %lld", (long long)axis);
-    if (depth < 0 || depth > MAX_ELEMENTS)
-        return refuse(d, "onehot of depth %lld", (long long)depth);
-    return true;
+    return (depth >= 0 && depth <= MAX_ELEMENTS) || refuse(d, "onehot of depth %lld", (long long)depth);
 }
 
 static bool define_onehot(struct definition *d, const struct operator_call *call)

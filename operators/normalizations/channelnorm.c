@@ -79,9 +79,8 @@ static bool define_in_groups(struct definition *d, const struct operator_call *c
 
 static bool define_instancenorm(struct definition *d, const struct operator_call *call)
 {
-    if (!have_matching_types(d, call))
-        return false;
-    return define_in_groups(d, call, call->inputs[0].dim[1] > 0 ? call->inputs[0].dim[1] : 1);
+    return have_matching_types(d, call) &&
+           define_in_groups(d, call, call->inputs[0].dim[1] > 0 ? call->inputs[0].dim[1] : 1);
 }
 
 static bool define_groupnorm(struct definition *d, const struct operator_call *call)

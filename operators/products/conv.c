@@ -16,9 +16,8 @@ static bool have_matching_types(struct definition *d, const struct type *x, cons
         return refuse(d, "conv needs an image and a kernel of one rank, from 3 on");
     if (group < 1 || x->dim[1] % group || k->dim[0] % group)
         return refuse(d, "conv needs channels that %lld groups divide", (long long)group);
-    if (k->dim[1] != x->dim[1] / group)
-        return refuse(d, "conv needs a kernel for %lld channels in each group", (long long)(x->dim[1] / group));
-    return true;
+    return k->dim[1] == x->dim[1] / group ||
+           refuse(d, "conv needs a kernel for %lld channels in each group", (long long)(x->dim[1] / group));
 }
 
 static expr product_at(struct definition *d, int z, const struct window *w, int64_t filters_of_group, expr c,

@@ -150,9 +150,8 @@ typedef bool compare_fn(const struct application *small, const struct applicatio
 static bool is_same_where_larger(struct application *small, int64_t size, compare_fn *compare, struct arena *scratch)
 {
     struct application large FREED_BY(application_free);
-    if (!application_copy(&large, &small->call) || !enlarge_sizes(&large, size, LARGER))
-        return true;
-    return !application_define(&large, scratch) || compare(small, &large, scratch);
+    return !application_copy(&large, &small->call) || !enlarge_sizes(&large, size, LARGER) ||
+           !application_define(&large, scratch) || compare(small, &large, scratch);
 }
 
 static bool is_same_at_larger_sizes(const struct definition *d, const struct operator_call *call, compare_fn *compare,

@@ -5,9 +5,8 @@
 
 static bool has_length(struct definition *d, const char *name, const struct attribute_value *value, int length)
 {
-    if (value->count != 0 && value->count != (uint32_t)length)
-        return refuse(d, "%s needs %d values, or none", name, length);
-    return true;
+    return !(value->count != 0 && value->count != (uint32_t)length) ||
+           refuse(d, "%s needs %d values, or none", name, length);
 }
 
 static bool read_axis(struct definition *d, const struct type *image, struct window *w, int a)

@@ -200,9 +200,7 @@ static void *read_elements(const char *path, const char *what, const struct type
                            struct error *error)
 {
     struct file_map map FREED_BY(file_map_close) = {0};
-    if (!file_map_open(&map, path, error))
-        return NULL;
-    return npy_parse(path, what, type, map.bytes, map.size, arena, error);
+    return file_map_open(&map, path, error) ? npy_parse(path, what, type, map.bytes, map.size, arena, error) : NULL;
 }
 
 // --- inputs ----------------------------------------------------------------------------------------------------------

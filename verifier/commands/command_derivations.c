@@ -54,9 +54,8 @@ static const struct program program = {
 static bool read_definition(struct command *c, const char *path, struct definition *ret_definition, struct error *error)
 {
     struct file_map map FREED_BY(file_map_close) = {0};
-    if (!file_map_open(&map, path, error))
-        return false;
-    return definition_parse(&c->arena, path, (const char *)map.bytes, map.size, ret_definition, error);
+    return file_map_open(&map, path, error) &&
+           definition_parse(&c->arena, path, (const char *)map.bytes, map.size, ret_definition, error);
 }
 
 static bool find_weights(const struct options *options, int n_inputs, uint32_t *ret_weights, struct error *error)

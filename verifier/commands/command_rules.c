@@ -233,10 +233,8 @@ static bool write_reports(struct rules_run *run, const char *path, bool wants_pr
 
 static bool write_all(struct rules_run *run, struct error *error)
 {
-    if (!run->options->output)
-        return true;
-    return write_reports(run, run->options->output, true, error) &&
-           write_reports(run, run->options->rejected, false, error);
+    return !run->options->output || (write_reports(run, run->options->output, true, error) &&
+                                     write_reports(run, run->options->rejected, false, error));
 }
 
 static void add_json(struct text *out, const struct rule_report *report)

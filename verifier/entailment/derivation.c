@@ -46,9 +46,8 @@ static bool match_term(const struct logic *l, logic_term pattern, logic_term ter
         bound[p->index] = term;
         return true;
     }
-    if (t->is_variable || p->index != t->index || p->n_arguments != t->n_arguments)
-        return false;
-    return ALL(uint32_t, i, p->n_arguments, match_term(l, p->arguments[i], t->arguments[i], bound));
+    return !t->is_variable && p->index == t->index && p->n_arguments == t->n_arguments &&
+           ALL(uint32_t, i, p->n_arguments, match_term(l, p->arguments[i], t->arguments[i], bound));
 }
 
 // The pattern with its variables replaced. False: a variable is not bound.

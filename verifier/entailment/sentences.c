@@ -194,9 +194,8 @@ static logic_term list_variable(struct translation *tr, uint32_t v)
 static bool is_settled(const struct translation *tr, const struct attribute_term *t)
 {
     bool is_open = t->kind == TERM_RANK && tr->ranks->of_variable[t->value] == RANK_OPEN;
-    if (is_open || t->kind == TERM_VARIABLE || t->kind == TERM_DIM || t->kind == TERM_DIMS)
-        return false;
-    return ALL(uint32_t, i, t->count, is_settled(tr, t->operands[i]));
+    return !is_open && t->kind != TERM_VARIABLE && t->kind != TERM_DIM && t->kind != TERM_DIMS &&
+           ALL(uint32_t, i, t->count, is_settled(tr, t->operands[i]));
 }
 
 // Types of the ranks that are known, whose sizes nobody asks for.

@@ -203,10 +203,9 @@ bool entails(struct entails *e, const poly *assumed, uint32_t n, poly asked)
     int64_t value;
     if (poly_is_const(e->polys, asked, &value) && value >= 0)
         return true;
-    if (poly_is_never_less(e->polys, asked, POLY_ZERO) || is_obvious(e->polys, assumed, n, asked) ||
-        is_obvious(e->polys, e->assumed.items, (uint32_t)e->assumed.count, asked))
-        return true;
-    return !points_refute(&e->points, assumed, n, asked) && ask_once(e, assumed, n, asked);
+    return poly_is_never_less(e->polys, asked, POLY_ZERO) || is_obvious(e->polys, assumed, n, asked) ||
+           is_obvious(e->polys, e->assumed.items, (uint32_t)e->assumed.count, asked) ||
+           (!points_refute(&e->points, assumed, n, asked) && ask_once(e, assumed, n, asked));
 }
 
 bool entails_nothing(struct entails *e, const poly *assumed, uint32_t n)

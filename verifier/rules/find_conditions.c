@@ -288,12 +288,12 @@ static bool attributes_name_spatial_axis(const struct pattern_node *node, uint32
 
 static bool equation_names_spatial_axis(const struct equation *eq, uint32_t variable)
 {
-    if (ANY(size_t, n, eq->pattern->nodes.count, attributes_name_spatial_axis(&eq->pattern->nodes.items[n], variable)))
-        return true;
-    return ANY(
-        uint32_t, i, eq->n_conditions,
-        !condition_is_of_variable(eq->conditions[i].kind) &&
-            (names_spatial_axis(eq->conditions[i].a, variable) || names_spatial_axis(eq->conditions[i].b, variable)));
+    return ANY(size_t, n, eq->pattern->nodes.count,
+               attributes_name_spatial_axis(&eq->pattern->nodes.items[n], variable)) ||
+           ANY(uint32_t, i, eq->n_conditions,
+               !condition_is_of_variable(eq->conditions[i].kind) &&
+                   (names_spatial_axis(eq->conditions[i].a, variable) ||
+                    names_spatial_axis(eq->conditions[i].b, variable)));
 }
 
 struct found_condition find_condition_on_ranks(const struct equation *eq, struct arena *a)

@@ -73,9 +73,7 @@ static enum dtype choose_dtype(struct family *f, uint32_t variable)
 {
     static const enum dtype dtypes[] = {DTYPE_F32, DTYPE_I64, DTYPE_BOOL, OTHER_FLOAT};
     enum dtype dtype = dtype_by_condition(f->equation, variable);
-    if (dtype != DTYPE_NONE)
-        return dtype;
-    return dtypes[is_read(f->equation->pattern, variable) ? choose(f->choices, 4) : 0];
+    return dtype != DTYPE_NONE ? dtype : dtypes[is_read(f->equation->pattern, variable) ? choose(f->choices, 4) : 0];
 }
 
 static void choose_type(struct family *f, uint32_t variable, const struct pattern_node *n)

@@ -194,9 +194,8 @@ static poly recognize_product(struct polys *p, const struct known_integers *know
             found = recognize_pair(p, &known->items.items[j], &known->items.items[k], lanes);
     for (size_t i = first; depth > 0 && found == NO_POLY && i < known->items.count; i++) {
         int64_t rest[LANES];
-        if (!divide_lanes(lanes, known->items.items[i].lanes, rest) || is_constant(known->items.items[i].lanes))
-            continue;
-        found = poly_mul(p, recognize_product(p, known, i, depth - 1, rest), known->items.items[i].value);
+        if (divide_lanes(lanes, known->items.items[i].lanes, rest) && !is_constant(known->items.items[i].lanes))
+            found = poly_mul(p, recognize_product(p, known, i, depth - 1, rest), known->items.items[i].value);
     }
     return found;
 }

@@ -9,9 +9,7 @@
 
 static bool is_other_number(double x, double y)
 {
-    if (isinf(x) || isinf(y))
-        return !isnan(x) && !isnan(y) && x != y;
-    return fabs(x - y) > 1e-6 * (1 + fabs(x) + fabs(y));
+    return isinf(x) || isinf(y) ? !isnan(x) && !isnan(y) && x != y : fabs(x - y) > 1e-6 * (1 + fabs(x) + fabs(y));
 }
 
 static bool is_on_one_side(double x, double y)
@@ -57,9 +55,7 @@ static enum comparison compare_types(const struct instance *in, uint32_t pair)
     const struct type *of_x = typing_type(in->typing, x), *of_y = typing_type(in->typing, y);
     if (!type_equal(of_x, of_y))
         return COMPARISON_OTHER_TYPE;
-    if (eq->is_strong && !type_equal_split(of_x, of_y))
-        return COMPARISON_OTHER_SPLIT_TREE;
-    return COMPARISON_EQUAL;
+    return eq->is_strong && !type_equal_split(of_x, of_y) ? COMPARISON_OTHER_SPLIT_TREE : COMPARISON_EQUAL;
 }
 
 bool instance_has_values_on_both_sides(const struct instance *in)

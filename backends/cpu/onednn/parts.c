@@ -199,10 +199,9 @@ static int64_t block_along(const struct packing *p, int axis)
 // All along the axis stands as in the whole.
 static bool is_run_of(const struct packing *whole, const struct packing *own, int axis)
 {
-    if (whole->rank != own->rank || whole->n_blocks != own->n_blocks ||
-        memcmp(whole->blocks, own->blocks, (size_t)own->n_blocks * sizeof *own->blocks) != 0)
-        return false;
-    return !ANY(int, i, own->rank,
+    return whole->rank == own->rank && whole->n_blocks == own->n_blocks &&
+           memcmp(whole->blocks, own->blocks, (size_t)own->n_blocks * sizeof *own->blocks) == 0 &&
+           !ANY(int, i, own->rank,
                 own->stride[i] != whole->stride[i] || (i != axis && own->padded[i] != whole->padded[i]));
 }
 

@@ -41,9 +41,8 @@ static void find_constants(struct exporter *x)
 static void fix_name(struct exporter *x, tensor_id tensor, const char *name)
 {
     const struct node *producer = graph_producer(x->graph, tensor);
-    if (producer->op->id == OP_WEIGHT || x->tensor_names[tensor] || !name_set_add(&x->names.values, name))
-        return;
-    x->tensor_names[tensor] = name;
+    if (producer->op->id != OP_WEIGHT && !x->tensor_names[tensor] && name_set_add(&x->names.values, name))
+        x->tensor_names[tensor] = name;
 }
 
 static void fix_names_of_leaves(struct exporter *x)
@@ -134,10 +133,9 @@ static bool match_tensors(struct matching *match, tensor_id tensor, tensor_id im
     bool is_same = false;
     if (bind_input(match, tensor, imported, &is_same))
         return is_same;
-    if (g->tensors.items[tensor].output != source->tensors.items[imported].output || !node_is_same_operation(a, b))
-        return false;
-    return match_inputs(match, a, b, false) ||
-           ((a->op->flags & OPERATOR_IS_COMMUTATIVE) && match_inputs(match, a, b, true));
+    return g->tensors.items[tensor].output == source->tensors.items[imported].output && node_is_same_operation(a, b) &&
+           (match_inputs(match, a, b, false) ||
+            ((a->op->flags & OPERATOR_IS_COMMUTATIVE) && match_inputs(match, a, b, true)));
 }
 
 // Is what the graph has at `tensor` still what import made of the node that `origin` names? Then ret_inputs (one per
@@ -149,9 +147,8 @@ static bool match_origin(const struct exporter *x, tensor_id tensor, const struc
     struct matching match = {x, (uint32_t)n->inputs.count + 1, x->model->origins.node_inputs[origin->node], ret_inputs};
     for (uint32_t i = 0; i < match.n_inputs; i++)
         ret_inputs[i] = NO_TENSOR;
-    if (!match_tensors(&match, tensor, origin->tensor))
-        return false;
-    return !ANY(uint32_t, i, match.n_inputs,
+    return match_tensors(&match, tensor, origin->tensor) &&
+           !ANY(uint32_t, i, match.n_inputs,
                 match.imported[i] != NO_TENSOR && ret_inputs[i] == NO_TENSOR &&
                     !weight_of(x->model, match.imported[i]));
 }

@@ -78,9 +78,7 @@ const char *fresh_name(struct exporter *x, const char *stem)
 // The old name when it is free, else a fresh one.
 static const char *claim(struct exporter *x, const char *name, const char *stem)
 {
-    if (name && name[0] && name_set_add(&x->names.values, name))
-        return name;
-    return fresh_name(x, stem);
+    return name && name[0] && name_set_add(&x->names.values, name) ? name : fresh_name(x, stem);
 }
 
 const char *name_of_weight(struct exporter *x, size_t index)

@@ -74,10 +74,9 @@ bool is_written_as_gemm(struct exporter *x, node_id node)
 {
     struct making m = {x, node, &x->graph->nodes.items[node], graph_inputs(x->graph, node), NULL};
     tensor_id output = m.node->first_output, product, bias;
-    if (x->is_constant[node])
-        return false;
-    return m.node->op->id == OP_EWADD ? is_made_by(x, output, "Add") && find_biased_product(&m, &product, &bias)
-                                      : is_transposed_product(&m) && is_made_by(x, output, "MatMul");
+    return !x->is_constant[node] &&
+           (m.node->op->id == OP_EWADD ? is_made_by(x, output, "Add") && find_biased_product(&m, &product, &bias)
+                                       : is_transposed_product(&m) && is_made_by(x, output, "MatMul"));
 }
 
 // NO_TENSOR: without a bias.

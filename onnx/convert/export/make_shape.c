@@ -100,9 +100,7 @@ static const char *emit_size(struct exporter *x, int64_t size)
     }
     if (n == 0)
         return one_number(x, size);
-    if (n > 1 || form.constant != 1)
-        return emit_product(x, &form);
-    return emit_factor(x, last);
+    return n > 1 || form.constant != 1 ? emit_product(x, &form) : emit_factor(x, last);
 }
 
 // --- lists -----------------------------------------------------------------------------------------------------------
@@ -329,9 +327,8 @@ static void collect_joined(struct exporter *x, tensor_id tensor, int64_t axis, n
 bool joins_concatenations(const struct exporter *x, node_id node)
 {
     const struct node *n = &x->graph->nodes.items[node];
-    if (n->op->id != OP_CONCAT || x->is_constant[node])
-        return false;
-    return ANY(uint32_t, i, n->n_inputs,
+    return n->op->id == OP_CONCAT && !x->is_constant[node] &&
+           ANY(uint32_t, i, n->n_inputs,
                is_part_of_concatenation(x, graph_inputs(x->graph, node)[i], n->attributes[0].ints[0]));
 }
 

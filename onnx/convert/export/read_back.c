@@ -49,9 +49,8 @@ static bool is_shape_kept(const struct reading *r, const struct onnx_value_info 
     if (!a || !b || a->elem_type != b->elem_type || !b->shape)
         return false;
     const struct onnx_list *dims = &b->shape->dimensions, *former = a->shape ? &a->shape->dimensions : NULL;
-    if (dims->count != (size_t)type->rank || (former && former->count != dims->count))
-        return false;
-    return ALL(size_t, i, dims->count, is_size_kept(r, former ? former->items[i] : NULL, dims->items[i], type->dim[i]));
+    return dims->count == (size_t)type->rank && !(former && former->count != dims->count) &&
+           ALL(size_t, i, dims->count, is_size_kept(r, former ? former->items[i] : NULL, dims->items[i], type->dim[i]));
 }
 
 static bool is_input_kept(struct reading *r, const struct onnx_value_info *old, const struct onnx_value_info *new,
@@ -128,17 +127,16 @@ static bool is_type_read(const struct reading *r, const char *name, const struct
     const struct type *read = graph_type(&r->there.model.graph, value->tensor);
     struct type expected = expected_type(r, exported, read);
     bool is_opaque = graph_producer(&r->there.model.graph, value->tensor)->op->id == OP_OPAQUE;
-    if (!type_is_known(&expected) || (is_opaque && !type_is_known(read)))
-        return true;
-    return type_equal(&expected, read) || tell_difference(r, name, &expected, read);
+    return !type_is_known(&expected) || (is_opaque && !type_is_known(read)) || type_equal(&expected, read) ||
+           tell_difference(r, name, &expected, read);
 }
 
 static bool are_types_read(const struct reading *r)
 {
     const struct imported_model *original = r->original;
-    if (ANY(size_t, i, r->exported->count, !is_type_read(r, r->exported->items[i].name, &r->exported->items[i].type)))
-        return false;
-    return ALL(size_t, i, original->outputs.count,
+    return !ANY(size_t, i, r->exported->count,
+                !is_type_read(r, r->exported->items[i].name, &r->exported->items[i].type)) &&
+           ALL(size_t, i, original->outputs.count,
                is_type_read(r, original->outputs.items[i].name,
                             graph_type(&original->graph, original->outputs.items[i].tensor)));
 }

@@ -33,9 +33,8 @@ static bool are_equal_inputs(struct imported_model *m, tensor_id a, tensor_id b)
 
 static bool read_the_same(const struct conversion *c, uint32_t earlier)
 {
-    if (node_at(c, earlier)->inputs.count != c->n_inputs)
-        return false;
-    return ALL(uint32_t, i, c->n_inputs,
+    return node_at(c, earlier)->inputs.count == c->n_inputs &&
+           ALL(uint32_t, i, c->n_inputs,
                are_equal_inputs(c->model, c->model->origins.node_inputs[earlier][i], c->inputs[i]));
 }
 
@@ -47,17 +46,15 @@ static bool has_attribute_equal_to(struct arena *scratch, const struct onnx_node
 
 static bool do_the_same(struct arena *scratch, const struct onnx_node *a, const struct onnx_node *b)
 {
-    if (strcmp(a->op_type.text, b->op_type.text) != 0 || a->attributes.count != b->attributes.count)
-        return false;
-    return ALL(size_t, i, a->attributes.count, has_attribute_equal_to(scratch, b, a->attributes.items[i]));
+    return strcmp(a->op_type.text, b->op_type.text) == 0 && a->attributes.count == b->attributes.count &&
+           ALL(size_t, i, a->attributes.count, has_attribute_equal_to(scratch, b, a->attributes.items[i]));
 }
 
 static bool give_the_same_types(const struct imported_model *m, const struct imported_opaque *o, uint32_t n_outputs,
                                 const struct type *types)
 {
-    if (o->n_outputs != n_outputs)
-        return false;
-    return ALL(uint32_t, i, n_outputs, type_equal(graph_type(&m->graph, o->first_output + i), &types[i]));
+    return o->n_outputs == n_outputs &&
+           ALL(uint32_t, i, n_outputs, type_equal(graph_type(&m->graph, o->first_output + i), &types[i]));
 }
 
 static bool is_equal(const void *owner, uint32_t id, const void *key)

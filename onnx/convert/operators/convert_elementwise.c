@@ -99,9 +99,8 @@ bool convert_binary(struct conversion *c)
     tensor_id unchanged = unchanged_input(c, op);
     if (unchanged != NO_TENSOR)
         return give(c, 0, unchanged);
-    if (op == OP_EWADD && (give_shifted(c, 0, 1) || give_shifted(c, 1, 0)))
-        return true;
-    return give(c, 0, fold_inputs(c, op, DTYPE_NONE));
+    return (op == OP_EWADD && (give_shifted(c, 0, 1) || give_shifted(c, 1, 0))) ||
+           give(c, 0, fold_inputs(c, op, DTYPE_NONE));
 }
 
 bool convert_swapped_binary(struct conversion *c)
@@ -133,9 +132,7 @@ bool convert_multiply(struct conversion *c)
         return true;
     if (is_single(c, y))
         return give(c, 0, scale_by_weight(c, x, y));
-    if (is_single(c, x))
-        return give(c, 0, scale_by_weight(c, y, x));
-    return give(c, 0, binary(c, OP_EWMUL, x, y));
+    return is_single(c, x) ? give(c, 0, scale_by_weight(c, y, x)) : give(c, 0, binary(c, OP_EWMUL, x, y));
 }
 
 // The result of an integer divided by zero is the runtime's own affair: some end there.
@@ -144,9 +141,8 @@ static bool divides_by_zero(struct conversion *c, tensor_id divisor)
     struct integers list;
     if (!dtype_is_integer(type_of(c, divisor)->dtype) || !is_weight(c, divisor))
         return false;
-    if (!constant_ints(c, divisor, SIZE_MAX, &list))
-        return true;
-    return ANY(uint32_t, i, list.count, list.items[i] == 0) && !cannot(c, "integers are divided by zero");
+    return !constant_ints(c, divisor, SIZE_MAX, &list) ||
+           (ANY(uint32_t, i, list.count, list.items[i] == 0) && !cannot(c, "integers are divided by zero"));
 }
 
 // Is 1 / value exact, so that division by it is multiplication?
@@ -185,10 +181,9 @@ static bool is_exponent_of_type(struct conversion *c, tensor_id exponent, enum d
                          : dtype == DTYPE_F32 ? 0x1p24
                          : dtype == DTYPE_F16 ? 0x1p11
                                               : 0x1p8;
-    if (type_of(c, exponent)->dtype == dtype)
-        return true;
-    return is_weight(c, exponent) && constant_reals(c, exponent, SIZE_MAX, &list) &&
-           ALL(uint32_t, i, list.count, fabs(list.items[i]) <= largest_odd);
+    return type_of(c, exponent)->dtype == dtype ||
+           (is_weight(c, exponent) && constant_reals(c, exponent, SIZE_MAX, &list) &&
+            ALL(uint32_t, i, list.count, fabs(list.items[i]) <= largest_odd));
 }
 
 // A square or a cube as products, which more kernels and rules know; of narrower types each would be rounded.
@@ -312,9 +307,7 @@ bool convert_clip(struct conversion *c)
     bool is_constant = read_bound(c, "min", 1, -largest, &low) && read_bound(c, "max", 2, largest, &high);
     if (is_constant && low <= high && dtype_is_float(dtype))
         return give(c, 0, clip_between(c, input_of(c, 0), low, high));
-    if (c->opset < 11)
-        return cannot(c, "its bounds do not enclose anything");
-    return clip_by_tensors(c, largest);
+    return c->opset < 11 ? cannot(c, "its bounds do not enclose anything") : clip_by_tensors(c, largest);
 }
 
 bool convert_parametric_relu(struct conversion *c)

@@ -222,10 +222,9 @@ bool convert_one_hot(struct conversion *c)
 {
     int64_t depth;
     int axis;
-    if (!constant_int(c, input_of(c, 1), &depth) ||
-        !normalize_axis(c, int_attribute(c, "axis", -1), type_of(c, input_of(c, 0))->rank + 1, &axis))
-        return false;
-    return give(c, 0,
+    return constant_int(c, input_of(c, 1), &depth) &&
+           normalize_axis(c, int_attribute(c, "axis", -1), type_of(c, input_of(c, 0))->rank + 1, &axis) &&
+           give(c, 0,
                 apply(c, OP_ONEHOT, INPUTS(input_of(c, 0), input_of(c, 2)),
                       WITH(integer("axis", axis), integer("depth", depth))));
 }

@@ -215,9 +215,8 @@ static bool read_output(struct einsum *e)
     if (!read_term(e, &e->output))
         return false;
     uint64_t set = set_of(&e->output);
-    if (*e->text || (set & ~e->seen) || (e->seen & ELLIPSIS_LABELS) != (set & ELLIPSIS_LABELS))
-        return cannot(e->c, "its output has other axes than its operands");
-    return true;
+    return (!*e->text && !(set & ~e->seen) && (e->seen & ELLIPSIS_LABELS) == (set & ELLIPSIS_LABELS)) ||
+           cannot(e->c, "its output has other axes than its operands");
 }
 
 static const char *without_spaces(struct conversion *c, const struct onnx_bytes *equation)

@@ -52,9 +52,7 @@ static tensor_id spread(struct conversion *c, tensor_id parameter, int64_t axis,
 static tensor_id without_zero(struct conversion *c, tensor_id q, tensor_id zero, int64_t axis)
 {
     tensor_id whole = cast_to(c, q, DTYPE_I32);
-    if (zero == NO_TENSOR)
-        return whole;
-    return binary(c, OP_SUB, whole, spread(c, cast_to(c, zero, DTYPE_I32), axis, whole));
+    return zero == NO_TENSOR ? whole : binary(c, OP_SUB, whole, spread(c, cast_to(c, zero, DTYPE_I32), axis, whole));
 }
 
 // ---- quantizing ----
@@ -100,11 +98,10 @@ static tensor_id divided(struct conversion *c, tensor_id x, tensor_id scale, int
 static bool is_finite_constant(struct conversion *c, tensor_id x, bool is_divisor)
 {
     struct reals list;
-    if (!is_weight(c, x) || !folding_has_room(c->importer, type_elements(type_of(c, x))))
-        return true;
-    return constant_reals(c, x, SIZE_MAX, &list) &&
-           (ALL(uint32_t, i, list.count, isfinite(list.items[i]) && !(is_divisor && list.items[i] == 0)) ||
-            cannot(c, "it quantizes constants that are no finite numbers"));
+    return !is_weight(c, x) || !folding_has_room(c->importer, type_elements(type_of(c, x))) ||
+           (constant_reals(c, x, SIZE_MAX, &list) &&
+            (ALL(uint32_t, i, list.count, isfinite(list.items[i]) && !(is_divisor && list.items[i] == 0)) ||
+             cannot(c, "it quantizes constants that are no finite numbers")));
 }
 
 bool convert_quantize_linear(struct conversion *c)

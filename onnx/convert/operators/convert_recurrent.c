@@ -116,9 +116,7 @@ static tensor_id activate(const struct recurrence *r, const struct chosen_functi
 {
     if (f->function->scales)
         return scale_by(r->c, unary(r->c, OP_TANH, scale_by(r->c, x, f->beta)), f->alpha);
-    if (f->function->op == OP_COUNT)
-        return add_scalar(r->c, scale_by(r->c, x, f->alpha), f->beta);
-    return curve(r, f, x);
+    return f->function->op == OP_COUNT ? add_scalar(r->c, scale_by(r->c, x, f->alpha), f->beta) : curve(r, f, x);
 }
 
 // The activation of the sum of a gate; runtimes do not clip the state of a cell.

@@ -60,9 +60,8 @@ bool convert_reduce_log_sum_exp(struct conversion *c)
 bool convert_arg_reduce(struct conversion *c)
 {
     int axis;
-    if (!normalize_axis(c, int_attribute(c, "axis", 0), type_of(c, input_of(c, 0))->rank, &axis))
-        return false;
-    return give(c, 0,
+    return normalize_axis(c, int_attribute(c, "axis", 0), type_of(c, input_of(c, 0))->rank, &axis) &&
+           give(c, 0,
                 apply(c, (enum operator_id)c->parameter, 1, c->inputs,
                       WITH(integer("axis", axis), integer("keepdims", int_attribute(c, "keepdims", 1) != 0),
                            integer("ties", int_attribute(c, "select_last_index", 0) != 0))));
@@ -72,9 +71,9 @@ bool convert_cumulative_sum(struct conversion *c)
 {
     int64_t named;
     int axis;
-    if (!constant_int(c, input_of(c, 1), &named) || !normalize_axis(c, named, type_of(c, input_of(c, 0))->rank, &axis))
-        return false;
-    return give(c, 0,
+    return constant_int(c, input_of(c, 1), &named) &&
+           normalize_axis(c, named, type_of(c, input_of(c, 0))->rank, &axis) &&
+           give(c, 0,
                 apply(c, OP_CUMSUM, 1, c->inputs,
                       WITH(integer("axis", axis), integer("exclusive", int_attribute(c, "exclusive", 0) != 0),
                            integer("reverse", int_attribute(c, "reverse", 0) != 0))));

@@ -100,9 +100,8 @@ bool convert_pad(struct conversion *c)
         return give(c, 0, input_of(c, 0));
     if (!text_attribute_is(c, "mode", "constant", "constant"))
         return give(c, 0, pad_by_entries(c, input_of(c, 0), pads));
-    if (!read_pad_value(c, &value))
-        return false;
-    return give(c, 0, apply(c, OP_PAD, 1, c->inputs, WITH(list("pads", 2 * rank, pads), real("value", value))));
+    return read_pad_value(c, &value) &&
+           give(c, 0, apply(c, OP_PAD, 1, c->inputs, WITH(list("pads", 2 * rank, pads), real("value", value))));
 }
 
 // ---- resizing ----
@@ -289,9 +288,8 @@ bool convert_resize(struct conversion *c)
     struct type x = *type_of(c, input_of(c, 0));
     keep_all_axes(&x, axes);
     bool has_sizes = input_of(c, 3) != NO_TENSOR;
-    if (has_sizes ? !read_sizes(c, 3, &x, axes) : !read_scales(c, c->opset < 11 ? 1 : 2, &x, axes))
-        return false;
-    return resize_axes(c, &x, axes);
+    return !(has_sizes ? !read_sizes(c, 3, &x, axes) : !read_scales(c, c->opset < 11 ? 1 : 2, &x, axes)) &&
+           resize_axes(c, &x, axes);
 }
 
 bool convert_upsample(struct conversion *c)

@@ -310,9 +310,8 @@ static bool makes_weight(const struct lockstep *l)
 
 static bool is_same_everywhere(struct lockstep *l)
 {
-    if (l->n_values > 0 && (is_cut_by_values(l) || (makes_weight(l) && !is_arithmetic_of_shapes(l))))
-        return false;
-    return have_same_outputs(l) && are_same_weights(l) && have_same_nodes(l);
+    return !(l->n_values > 0 && (is_cut_by_values(l) || (makes_weight(l) && !is_arithmetic_of_shapes(l)))) &&
+           have_same_outputs(l) && are_same_weights(l) && have_same_nodes(l);
 }
 
 // --- what an opaque node makes ---------------------------------------------------------------------------------------

@@ -95,9 +95,8 @@ static double promise_of(struct state_space *space, uint32_t id)
     for (node_id n = 0; n < region->nodes.count; n++) {
         const struct node *node = &region->nodes.items[n];
         tensor_id t = node->first_output;
-        if (node->n_outputs != 1 || !node->op->define || left[t] == 0 || left[t] >= before[t])
-            continue;
-        promise = fmax(promise, known_seconds_of_node(space->w, k, region, n) * (before[t] - left[t]) / before[t]);
+        if (node->n_outputs == 1 && node->op->define && left[t] != 0 && left[t] < before[t])
+            promise = fmax(promise, known_seconds_of_node(space->w, k, region, n) * (before[t] - left[t]) / before[t]);
     }
     mem_free(before, (region->tensors.count + 1) * sizeof *before);
     mem_free(left, (region->tensors.count + 1) * sizeof *left);
@@ -363,9 +362,8 @@ static bool try_beginning(struct chains *c, const struct candidate *next, struct
     uint32_t *site = &c->w->proposals.list.items[next->proposal].tried;
     uint32_t kind = states_find_kind(&c->space, &next->match, &first.match, site, &is_new_site);
     uint32_t winner = c->space.kinds.items[kind]->winner;
-    if (is_new_site && winner != NO_STATE && chain_apply_everywhere(&c->space, winner, ret_movement))
-        return true;
-    return try_state(c, c->space.kinds.items[kind]->root, &first, ret_movement);
+    return (is_new_site && winner != NO_STATE && chain_apply_everywhere(&c->space, winner, ret_movement)) ||
+           try_state(c, c->space.kinds.items[kind]->root, &first, ret_movement);
 }
 
 bool chains_step(struct chains *c, bool *ret_is_adopted, struct movement *ret_movement)

@@ -264,11 +264,9 @@ static bool is_node_at(const struct graph *region, const struct site *s, const s
         if (!is_it || !type_equal(graph_type(g, t), graph_type(region, node->first_output + i)))
             return false;
     }
-    if (is_leaf)
-        return true;
-    return node_is_same_operation(node, &g->nodes.items[there]) &&
-           (reads_at_site(region, s, g, n, there, false) ||
-            ((node->op->flags & OPERATOR_IS_COMMUTATIVE) && reads_at_site(region, s, g, n, there, true)));
+    return is_leaf || (node_is_same_operation(node, &g->nodes.items[there]) &&
+                       (reads_at_site(region, s, g, n, there, false) ||
+                        ((node->op->flags & OPERATOR_IS_COMMUTATIVE) && reads_at_site(region, s, g, n, there, true))));
 }
 
 bool region_is_at(const struct graph *region, const struct site *s, const struct graph *g)
