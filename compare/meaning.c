@@ -184,11 +184,6 @@ static bool *find_needed(struct telling *t, const struct onnx_list *nodes, struc
 
 static void tell_node(struct telling *t, const struct scope *s, const struct onnx_node *n);
 
-static bool is_identity(const struct onnx_node *n)
-{
-    return onnx_node_is(n, "Identity") && n->inputs.count == 1;
-}
-
 static void enter_again(struct telling *t, struct scope *s, const struct onnx_string *name,
                         const struct onnx_string *as)
 {
@@ -206,7 +201,7 @@ static void tell_nodes(struct telling *t, struct scope *s, const struct onnx_lis
     const bool *is_needed = find_needed(t, nodes, needed);
     for (size_t i = 0; i < nodes->count; i++) {
         const struct onnx_node *n = nodes->items[i];
-        bool is_alias = is_identity(n) && find_in(s, &n->inputs.items[0]);
+        bool is_alias = onnx_node_is(n, "Identity") && n->inputs.count == 1 && find_in(s, &n->inputs.items[0]);
         if (!is_needed[i])
             continue;
         if (is_alias) {

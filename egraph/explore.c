@@ -20,11 +20,6 @@ const struct exploration_options exploration_standard_options = {
 };
 const char *const exploration_end_names[] = {"saturated", "rounds", "nodes", "memory", "time", "interrupted"};
 
-static bool is_rule_used(const struct exploration_options *o, const struct rule *r)
-{
-    return !o->is_used || o->is_used(o->context, r);
-}
-
 void exploration_init(struct exploration *x, struct egraph *e, const struct rule_set *rules,
                       const struct exploration_options *options)
 {
@@ -164,7 +159,8 @@ static void choose_rules(const struct exploration *x, uint32_t round, bool *ret_
     for (size_t i = 0; i < x->rules->rules.count; i++) {
         const struct rule *r = x->rules->rules.items[i];
         bool has_turn = r->n_outputs == 1 || round < x->options.k_multi;
-        ret_used[i] = has_turn && !is_banned(x, i) && !x->of_rules.items[i].is_refuted && is_rule_used(&x->options, r);
+        ret_used[i] = has_turn && !is_banned(x, i) && !x->of_rules.items[i].is_refuted &&
+                      (!x->options.is_used || x->options.is_used(x->options.context, r));
     }
 }
 

@@ -98,6 +98,10 @@ static inline const struct node *graph_producer(const struct graph *g, tensor_id
 {
     return &g->nodes.items[g->tensors.items[tensor].producer];
 }
+static inline const struct attribute_value *node_attribute(const struct node *n, enum attribute_role role)
+{
+    return &n->attributes[operator_find_role(n->op, role)];
+}
 static inline tensor_id graph_output_of(const struct graph *g, node_id node, uint32_t output)
 {
     return g->nodes.items[node].first_output + output;

@@ -112,11 +112,6 @@ static bool has_values(const struct sizes *s, const struct size_form *form, cons
     return ALL(int, k, N_PROBES, sizes_form_at(s, form, s->probes[k]) == at[k]);
 }
 
-static bool is_sum(const struct sizes *s, const struct size_factor *f, const int64_t *at)
-{
-    return ALL(int, k, N_PROBES, factor_value(s, f, s->probes[k]) == at[k]);
-}
-
 // The change of a sum of some symbols from the first probe on: a row for each other probe, with the sum's own change
 // behind those of the symbols.
 struct changes {
@@ -173,7 +168,7 @@ static bool solve_sum(const struct sizes *s, uint32_t set, const int64_t *at, st
         ret_sum->weights[c.symbols[j]] = (int64_t)weight;
         ret_sum->constant -= (int64_t)weight * s->probes[0][c.symbols[j]];
     }
-    return is_sum(s, ret_sum, at);
+    return ALL(int, k, N_PROBES, factor_value(s, ret_sum, s->probes[k]) == at[k]);
 }
 
 static int64_t common_divisor(const struct sizes *s, const struct size_factor *f, int64_t of)

@@ -193,12 +193,6 @@ static int64_t choose_size(struct attempt *a, uint32_t sizes)
     return sizes ? __builtin_ctz(sizes) : 1;
 }
 
-// Proofs try up to three.
-static int64_t most_parts(const struct attempt *a)
-{
-    return a->search->is_far ? 6 : 3;
-}
-
 static void allow_size(struct attempt *a, int64_t size)
 {
     for (int v = 0; v < MAX_RULE_VARIABLES; v++)
@@ -217,7 +211,7 @@ static void choose_shapes(struct attempt *a)
         bool is_of_sizes = is_of_parts || (d.attribute && d.attribute->role == ROLE_SHAPE);
         if (!is_of_sizes || !d.is_whole || happens(a, 1, 2))
             continue;
-        uint32_t count = is_of_parts ? (uint32_t)between(a, 1, most_parts(a)) : (uint32_t)a->rank;
+        uint32_t count = is_of_parts ? (uint32_t)between(a, 1, a->search->is_far ? 6 : 3) : (uint32_t)a->rank;
         int64_t *ints = arena_array(a->scratch, int64_t, count), sum = 0;
         for (uint32_t i = 0; i < count; i++)
             sum += ints[i] = choose_size(a, a->box.sizes[0][a->rank][is_of_parts ? 0 : i]);

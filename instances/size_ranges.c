@@ -2,21 +2,12 @@
 // values of its attributes ask for.
 #include "instances/size_ranges.h"
 
+#include "core/numbers/integers.h"
 #include "operators/traits.h"
 #include <string.h>
 
 #define LARGEST_EXPLORED 12
 #define LARGE_EQUATION 8   // nodes: it has too many types for the sizes that shapes name
-
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
 
 struct box box_uniform(int max_rank, int bound)
 {
@@ -59,7 +50,7 @@ static int64_t largest_named(const struct pattern *p, enum attribute_role role, 
         const struct attribute_pattern *list = pattern_node_attribute(&p->nodes.items[n], role);
         bool is_of_size = role != ROLE_SHAPE || operator_has(p->nodes.items[n].op, TRAIT_IS_KERNEL);
         for (uint32_t i = 0; is_of_size && i < list->count; i++)
-            largest = larger(largest, list->terms[i]->kind == TERM_INTEGER ? list->terms[i]->value : other);
+            largest = larger_of(largest, list->terms[i]->kind == TERM_INTEGER ? list->terms[i]->value : other);
     }
     return largest;
 }
@@ -96,16 +87,16 @@ static uint32_t sizes_of_conditions(const struct equation *eq, int max_rank)
 
 bool box_add_remainders_of_groups(struct box *box, const struct equation *eq)
 {
-    int64_t largest = larger(largest_named(eq->pattern, ROLE_GROUPS, LARGEST_GROUPS_TRIED),
-                             largest_named(eq->pattern, ROLE_MERGED_GROUPS, LARGEST_GROUPS_TRIED));
-    add_channels(box, SIZES_UP_TO(smaller(largest, LARGEST_REMAINDERS)));
+    int64_t largest = larger_of(largest_named(eq->pattern, ROLE_GROUPS, LARGEST_GROUPS_TRIED),
+                                largest_named(eq->pattern, ROLE_MERGED_GROUPS, LARGEST_GROUPS_TRIED));
+    add_channels(box, SIZES_UP_TO(smaller_of(largest, LARGEST_REMAINDERS)));
     return largest > 1;
 }
 
 bool box_add_sizes_of_kernels(struct box *box, const struct pattern *p)
 {
-    int64_t largest = larger(largest_named(p, ROLE_KERNEL, 1), largest_named(p, ROLE_SHAPE, 1));
-    box_add_spatial_sizes(box, (int)smaller(largest, LARGEST_EXPLORED));
+    int64_t largest = larger_of(largest_named(p, ROLE_KERNEL, 1), largest_named(p, ROLE_SHAPE, 1));
+    box_add_spatial_sizes(box, (int)smaller_of(largest, LARGEST_EXPLORED));
     return largest > 1;
 }
 
@@ -124,7 +115,7 @@ struct box box_to_explore(const struct equation *eq, int max_rank, int size)
     const struct pattern *p = eq->pattern;
     struct box box = box_uniform(max_rank, size);
     // Two places of a window with holes: with one place dilations make no difference.
-    int64_t dilation = smaller(largest_named(p, ROLE_DILATION, 2), LARGEST_EXPLORED);
+    int64_t dilation = smaller_of(largest_named(p, ROLE_DILATION, 2), LARGEST_EXPLORED);
     if (dilation > 1)
         box_add_spatial_sizes(&box, (int)dilation + 1);
     add_channels(&box, sizes_named(p, ROLE_GROUPS));

@@ -37,11 +37,6 @@ void taso_verdicts_free(taso_verdicts *verdicts)
     mem_free(verdicts, sizeof *verdicts);
 }
 
-static taso_verdicts *new_verdicts(void)
-{
-    return mem_alloc_zero(sizeof(taso_verdicts));
-}
-
 static bool wants_end(const taso_options *options)
 {
     return options && options->progress && options->progress(options->context) != 0;
@@ -124,7 +119,7 @@ static taso_status verify(judge_fn *judge_all, const taso_options *options, cons
     struct symbolic_prover symbols;
     if (!text || !ret_verdicts)
         return library_refuse(TASO_USAGE, ret_error, "a text and a place for the verdicts are needed");
-    *ret_verdicts = new_verdicts();
+    *ret_verdicts = mem_alloc_zero(sizeof(taso_verdicts));
     judge_init(&judge);
     symbolic_prover_init(&symbols);
     bool is_read = judge_all(*ret_verdicts, &judge, &symbols, options, text, &error);

@@ -365,17 +365,12 @@ int64_t model_bytes_likely_size(const struct model_bytes *m, const struct model_
     return m->likely_length;
 }
 
-static bool has_symbols(const struct model_value *v)
-{
-    return ANY(int, i, v->form.rank, v->form.dims[i] < 0);
-}
-
 const char *model_value_shape(const struct model_value *v, const int64_t *dims, struct arena *arena)
 {
     const char *text = arena_printf(arena, "%s=", v->name);
     for (int i = 0; i < v->form.rank; i++)
         text = arena_printf(arena, "%s%s%lld", text, i ? "," : "", (long long)dims[i]);
-    return has_symbols(v) ? text : NULL;
+    return ANY(int, i, v->form.rank, v->form.dims[i] < 0) ? text : NULL;
 }
 
 void model_bytes_free(struct model_bytes *m)

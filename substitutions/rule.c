@@ -325,6 +325,13 @@ void rule_print_statement(struct text *out, const struct rule *r)
     print_conditions(out, r);
 }
 
+const char *rule_statement(const struct rule *r, struct arena *a)
+{
+    TEXT(text);
+    rule_print_statement(&text, r);
+    return arena_string(a, text.chars);
+}
+
 void rule_print(struct text *out, const struct rule *r)
 {
     text_printf(out, "(rule %s", r->name);

@@ -130,3 +130,4 @@ size_t rule_most_operators(const struct rule *r);   // of its source or its targ
 bool rule_introduces_differences(const struct rule *r);
 void rule_print(struct text *out, const struct rule *r);             // parse after print gives an equal rule
 void rule_print_statement(struct text *out, const struct rule *r);   // source, target and conditions alone
+const char *rule_statement(const struct rule *r, struct arena *a);   // the same text

@@ -18,13 +18,6 @@ struct statements {
     struct arena arena;
 };
 
-static const char *statement_of(const struct rule *r, struct arena *a)
-{
-    TEXT(text);
-    rule_print_statement(&text, r);
-    return arena_string(a, text.chars);
-}
-
 COMPARISON(compare_texts, char *, strcmp(*x, *y))
 
 static void collect_proved(struct statements *s)
@@ -42,7 +35,7 @@ static void collect_proved(struct statements *s)
     s->texts = arena_array(&s->arena, const char *, shipped.rules.count + 1);
     for (size_t i = 0; i < shipped.rules.count; i++)
         if (rule_claims_proof(shipped.rules.items[i]))
-            s->texts[s->count++] = statement_of(shipped.rules.items[i], &s->arena);
+            s->texts[s->count++] = rule_statement(shipped.rules.items[i], &s->arena);
     qsort(s->texts, s->count, sizeof *s->texts, compare_texts);
 }
 

@@ -75,8 +75,8 @@ bool cpu_is_dense_conv(const struct plan *plan, const struct step *step)
         return false;
     const struct node *n = &plan->graph->nodes.items[step->node];
     const struct view *weights = &step->operands[1];
-    return weights->rank == 4 && plan_keeps(plan, weights->memory) && is_all(cpu_attribute(n, ROLE_STRIDE), 1) &&
-           is_all(cpu_attribute(n, ROLE_DILATION), 1) && cpu_attribute_int(n, ROLE_GROUPS) == 1;
+    return weights->rank == 4 && plan_keeps(plan, weights->memory) && is_all(node_attribute(n, ROLE_STRIDE), 1) &&
+           is_all(node_attribute(n, ROLE_DILATION), 1) && cpu_attribute_int(n, ROLE_GROUPS) == 1;
 }
 
 // --- preparing -------------------------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ bool cpu_claim_pad(struct planner *p, node_id node)
     const struct graph *g = planner_graph(p);
     const struct node *n = &g->nodes.items[node];
     const struct type *type = graph_type(g, n->first_output);
-    const int64_t *pads = cpu_attribute(n, ROLE_PADS)->ints;
+    const int64_t *pads = node_attribute(n, ROLE_PADS)->ints;
     if (type->dtype != DTYPE_F32)
         return false;
     struct view inner = planner_view(p, graph_inputs(g, node)[0], LAYOUT_ANY);

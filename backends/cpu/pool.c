@@ -43,7 +43,7 @@ static void *prepare_pool(const struct step_request *r)
     s->source = r->step->operands[0];
     s->target = r->step->results[0];
     cpu_primitive_find_written(s, r);
-    struct onednn_window w = cpu_window_of(n, s->source.rank - 2, cpu_attribute(n, ROLE_KERNEL)->ints);
+    struct onednn_window w = cpu_window_of(n, s->source.rank - 2, node_attribute(n, ROLE_KERNEL)->ints);
     int block = s->source.block ? s->source.block : s->written.block;
     struct onednn_tensor source = cpu_tensor_of_image(&s->source, block),
                          target = cpu_tensor_of_image(&s->written, block);

@@ -50,14 +50,9 @@ struct onednn_tensor cpu_tensor_of_image(const struct view *v, int block)
     return t;
 }
 
-const struct attribute_value *cpu_attribute(const struct node *n, enum attribute_role role)
-{
-    return &n->attributes[operator_find_role(n->op, role)];
-}
-
 int64_t cpu_attribute_int(const struct node *n, enum attribute_role role)
 {
-    return cpu_attribute(n, role)->ints[0];
+    return node_attribute(n, role)->ints[0];
 }
 
 struct onednn_window cpu_window_of(const struct node *n, int spatial, const int64_t *kernel)
@@ -65,10 +60,10 @@ struct onednn_window cpu_window_of(const struct node *n, int spatial, const int6
     struct onednn_window w = {{0}};
     for (int i = 0; i < spatial; i++) {
         w.kernel[i] = kernel[i];
-        w.stride[i] = attribute_entry_or(cpu_attribute(n, ROLE_STRIDE), i, 1);
-        w.dilation[i] = attribute_entry_or(cpu_attribute(n, ROLE_DILATION), i, 1);
-        w.pad_begin[i] = attribute_entry_or(cpu_attribute(n, ROLE_WINDOW_PADS), i, 0);
-        w.pad_end[i] = attribute_entry_or(cpu_attribute(n, ROLE_WINDOW_PADS), spatial + i, 0);
+        w.stride[i] = attribute_entry_or(node_attribute(n, ROLE_STRIDE), i, 1);
+        w.dilation[i] = attribute_entry_or(node_attribute(n, ROLE_DILATION), i, 1);
+        w.pad_begin[i] = attribute_entry_or(node_attribute(n, ROLE_WINDOW_PADS), i, 0);
+        w.pad_end[i] = attribute_entry_or(node_attribute(n, ROLE_WINDOW_PADS), spatial + i, 0);
     }
     return w;
 }

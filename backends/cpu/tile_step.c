@@ -52,7 +52,7 @@ static void define_window(struct tile_definition *d, const struct plan *plan, co
     const struct node *n = &plan->graph->nodes.items[step->node];
     bool is_mean = cpu_is_mean(plan, step);
     struct onednn_window w =
-        cpu_window_of(n, 2, is_mean ? cpu_attribute(n, ROLE_KERNEL)->ints : step->operands[1].dim + 2);
+        cpu_window_of(n, 2, is_mean ? node_attribute(n, ROLE_KERNEL)->ints : step->operands[1].dim + 2);
     d->groups = is_mean ? step->results[0].dim[1] : cpu_attribute_int(n, ROLE_GROUPS);
     for (int i = 0; i < 2; i++) {
         d->window.kernel[i] = w.kernel[i];

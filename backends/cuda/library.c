@@ -12,11 +12,6 @@
 
 // --- what is shared --------------------------------------------------------------------------------------------------
 
-static const struct attribute_value *attribute_of(const struct node *n, enum attribute_role role)
-{
-    return &n->attributes[operator_find_role(n->op, role)];
-}
-
 static bool find_type(enum dtype dtype, enum gpu_type *ret_type)
 {
     if (dtype != DTYPE_F32 && dtype != DTYPE_F16 && dtype != DTYPE_BF16)
@@ -64,7 +59,7 @@ static bool read_epilogue(const struct graph *g, const struct step *step, const 
     struct fused fused = {.activation = GPU_NO_ACTIVATION};
     struct postops ops = {.n = 0};
     int at = 0;
-    bool has_relu = attribute_of(&g->nodes.items[step->node], ROLE_ACTIVATION)->ints[0] != 0;
+    bool has_relu = node_attribute(&g->nodes.items[step->node], ROLE_ACTIVATION)->ints[0] != 0;
     if (loop && !postops_from_epilogue(loop, channel_axis, &ops))
         return false;
     if (has_relu && ops.n)
@@ -162,8 +157,8 @@ static struct gpu_tensor image_of(const struct view *v)
 
 static void read_window(const struct node *n, int spatial, struct gpu_conv *c)
 {
-    const struct attribute_value *stride = attribute_of(n, ROLE_STRIDE), *pad = attribute_of(n, ROLE_WINDOW_PADS),
-                                 *dilation = attribute_of(n, ROLE_DILATION);
+    const struct attribute_value *stride = node_attribute(n, ROLE_STRIDE), *pad = node_attribute(n, ROLE_WINDOW_PADS),
+                                 *dilation = node_attribute(n, ROLE_DILATION);
     int first = spatial == 1;
     c->stride[0] = c->dilation[0] = 1;
     for (int i = 0; i < spatial; i++) {
@@ -185,7 +180,7 @@ static bool read_conv(const struct plan *plan, const struct step *step, bool all
     c->x = image_of(&s->x);
     c->w = image_of(&s->y);
     c->z = image_of(&s->z);
-    c->groups = attribute_of(n, ROLE_GROUPS)->ints[0];
+    c->groups = node_attribute(n, ROLE_GROUPS)->ints[0];
     read_window(n, s->x.rank - 2, c);
     // The fused engines that are there before any compilation want a bias.
     s->has_zero_bias = !fused.bias && (fused.residual || fused.activation) &&

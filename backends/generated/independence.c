@@ -1,17 +1,13 @@
 // Do loops touch each other's results? Those that do not are parts of one launch.
 #include "backends/generated/independence.h"
 
+#include "core/numbers/integers.h"
 #include <string.h>
 
 static bool reads_what_it_writes(const struct loop *reader, const struct loop *writer)
 {
     return ANY(int, i, reader->n_operands,
                ANY(int, k, writer->n_results, reader->operands[i].memory == writer->results[k].to.memory));
-}
-
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
 }
 
 // Is the axis a digit of the places of both boxes, with values from 0 to `size`? All smaller strides together stay
@@ -21,10 +17,10 @@ static bool is_digit(const struct loop *a, const struct loop *b, const int64_t *
 {
     int64_t below = 0, least = INT64_MAX;
     for (int k = 0; k < a->rank; k++)
-        if (larger(a->dim[k], b->dim[k]) > 1 && stride[k] > stride[axis] && stride[k] < least)
+        if (larger_of(a->dim[k], b->dim[k]) > 1 && stride[k] > stride[axis] && stride[k] < least)
             least = stride[k];
     for (int k = 0; k < a->rank; k++) {
-        int64_t most = larger(a->dim[k], b->dim[k]);
+        int64_t most = larger_of(a->dim[k], b->dim[k]);
         if (k == axis || most == 1)
             continue;
         if (stride[k] < 0 || (stride[k] > stride[axis] && stride[k] % least))

@@ -274,11 +274,6 @@ static bool wants_columns(const struct writing *w, int64_t results, int64_t enou
 
 // --- whole loops -----------------------------------------------------------------------------------------------------
 
-static int64_t limited(int64_t blocks)
-{
-    return blocks < 1 ? 1 : blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS;
-}
-
 static bool has_rows(struct writing *w, const struct loop *loop)
 {
     return loop->n_reduced && !wants_columns(w, nest_places(&w->inner), ENOUGH_COLUMNS);
@@ -318,7 +313,7 @@ static void add_loop(struct writing *w, const struct loop *loop)
         add_places(w, places);
         w->k.blocks = divide_up(places, w->k.threads);
     }
-    w->k.blocks = limited(w->k.blocks);
+    w->k.blocks = w->k.blocks < 1 ? 1 : w->k.blocks < MOST_BLOCKS ? w->k.blocks : MOST_BLOCKS;
 }
 
 static struct writing start(struct arena *arena, int threads)

@@ -23,14 +23,9 @@ COMPARISON(compare_orders, struct step, ORDER(x->notes.order, y->notes.order))
 
 COMPARISON(compare_needs, struct step, ORDER(x->notes.needed_at, y->notes.needed_at) ?: compare_orders(x, y))
 
-static bool does_nothing(const struct step *s)
-{
-    return s->node == NO_NODE && s->n_loops == 0;
-}
-
 static void drop_empty_steps(struct plan *plan)
 {
-    vec_keep(&plan->steps, s, !does_nothing(s));
+    vec_keep(&plan->steps, s, s->node != NO_NODE || s->n_loops);
 }
 
 static void note_apart(struct planner *p)

@@ -55,7 +55,7 @@ static bool is_concat(const struct planner *p, node_id id)
 int planner_concat_axis(const struct planner *p, node_id id)
 {
     const struct node *n = &p->g->nodes.items[id];
-    return (int)n->attributes[operator_find_role(n->op, ROLE_AXIS)].ints[0];
+    return (int)node_attribute(n, ROLE_AXIS)->ints[0];
 }
 
 unsigned planner_layouts_of_concat(const struct planner *p, node_id id)

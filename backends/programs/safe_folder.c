@@ -94,11 +94,6 @@ static int seal(int memory)
     return -1;
 }
 
-static int new_memory(void)
-{
-    return memfd_create("program", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-}
-
 static bool copy_file(int from, int to, size_t *ret_size)
 {
     char piece[1 << 14];
@@ -115,7 +110,7 @@ static bool copy_file(int from, int to, size_t *ret_size)
 // Closes it.
 static int sealed_copy(int file, bool is_trusted, size_t *ret_size)
 {
-    int memory = is_trusted ? new_memory() : -1;
+    int memory = is_trusted ? memfd_create("program", MFD_CLOEXEC | MFD_ALLOW_SEALING) : -1;
     bool is_copied = memory >= 0 && copy_file(file, memory, ret_size);
     if (file >= 0)
         close(file);

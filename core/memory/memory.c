@@ -181,11 +181,6 @@ static size_t left_of(size_t most, size_t used)
     return used < most ? most - used : 0;
 }
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 size_t mem_available(void)
 {
     size_t available = SIZE_MAX, number, used;
@@ -194,12 +189,12 @@ size_t mem_available(void)
         available = number * 1024;
     if (read_number("/sys/fs/cgroup/memory.max", "", &number) &&
         read_number("/sys/fs/cgroup/memory.current", "", &used))
-        available = smaller(available, left_of(number, used));
+        available = mem_smaller(available, left_of(number, used));
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
         read_number("/proc/self/status", "VmSize:", &used))
-        available = smaller(available, left_of(limit.rlim_cur, used * 1024));
+        available = mem_smaller(available, left_of(limit.rlim_cur, used * 1024));
     size_t most = atomic_load(&most_bytes);
-    return most == SIZE_MAX ? available : smaller(available, left_of(most, mem_in_use()));
+    return most == SIZE_MAX ? available : mem_smaller(available, left_of(most, mem_in_use()));
 }
 
 void mem_set_at_end(void (*hook)(void))

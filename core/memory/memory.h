@@ -43,6 +43,11 @@ static inline size_t mem_sum(size_t a, size_t b)
     return __builtin_add_overflow(a, b, &sum) ? SIZE_MAX : sum;
 }
 
+static inline size_t mem_smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
 #define mem_new_array(T, n) ((T *)mem_alloc(mem_product(sizeof(T), (size_t)(n))))
 #define mem_free_array(p, n) mem_free((p), mem_product(sizeof(*(p)), (size_t)(n)))
 

@@ -1,4 +1,4 @@
-// Quotients and divisors of integers.
+// Quotients and divisors of integers, and which of two is smaller.
 #pragma once
 #include <stdint.h>
 
@@ -17,6 +17,16 @@ static inline int64_t floor_remainder(int64_t a, int64_t b)
 static inline int64_t divide_up(int64_t a, int64_t b)
 {
     return (a + b - 1) / b;
+}
+
+static inline int64_t smaller_of(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int64_t larger_of(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
 }
 
 static inline int64_t greatest_common_divisor(int64_t a, int64_t b)

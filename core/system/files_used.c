@@ -77,9 +77,8 @@ static bool check_place(const struct used_file *f, struct error *error)
         return fail(error, f, "is a folder");
     if (place.exists && access(f->path, W_OK) != 0)
         return fail(error, f, strerror(errno));
-    if (is_written(f) && !place.is_device && access(place.folder, W_OK | X_OK) != 0)
-        return fail(error, f, "its folder cannot be written");
-    return true;
+    return !is_written(f) || place.is_device || access(place.folder, W_OK | X_OK) == 0 ||
+           fail(error, f, "its folder cannot be written");
 }
 
 static bool is_allowed(const struct used_file *a, const struct used_file *b)

@@ -3,11 +3,6 @@
 
 #include "expressions/affine.h"
 
-static bool is_axis(const struct scope *s, uint32_t variable)
-{
-    return variable >= s->first_axis && variable < s->first_axis + (uint32_t)s->type.rank;
-}
-
 // Is the variable nowhere in the read but in this one term?
 static bool is_only_here(const struct pool *p, expr read, int axis, const struct affine_form *f, int term)
 {
@@ -39,7 +34,7 @@ static void add_pairs_of(const struct pool *p, const struct scope *s, const stru
     uint32_t of_result = (uint32_t)p->d.nodes.items[f->terms[result].atom].value;
     uint32_t of_sum = (uint32_t)p->d.nodes.items[f->terms[sum].atom].value;
     int64_t scale = greatest_common_divisor(f->terms[result].factor, f->terms[sum].factor);
-    if (is_axis(s, of_result) && !is_axis(s, of_sum) && !expr_mentions(p, other, of_result) &&
+    if (scope_has_axis(s, of_result) && !scope_has_axis(s, of_sum) && !expr_mentions(p, other, of_result) &&
         expr_mentions(p, other, of_sum))
         add_pair(pairs, (struct window_pair){of_result, of_sum, axis, scale, f->terms[result].factor / scale,
                                              f->terms[sum].factor / scale});
@@ -58,7 +53,7 @@ static void add_windows_of_axis(const struct pool *p, const struct scope *s, exp
     if (f.n != 1 || !is_variable_here(p, read, axis, &f, 0))
         return;
     uint32_t variable = (uint32_t)p->d.nodes.items[f.terms[0].atom].value;
-    if (is_axis(s, variable) && !expr_mentions(p, other, variable))
+    if (scope_has_axis(s, variable) && !expr_mentions(p, other, variable))
         add_pair(pairs, (struct window_pair){variable, NO_VARIABLE, axis, f.terms[0].factor, 1, 1});
 }
 

@@ -19,17 +19,12 @@ static bool mentions_iterators(const struct factorizing *f, expr e)
     return ANY(int, i, f->by->algorithm->n_iterators, expr_mentions(f->p, e, f->by->iterators[i]));
 }
 
-static bool is_axis_of(const struct scope *s, uint32_t variable)
-{
-    return variable >= s->first_axis && variable < s->first_axis + (uint32_t)s->type.rank;
-}
-
 static bool iterators_fit(const struct factorizing *f)
 {
     const struct bilinear *b = f->by->algorithm;
     return ALL(int, i, b->n_iterators,
                variable_extent(f->p, f->by->iterators[i]) == b->extents[i] &&
-                   is_axis_of(&f->s, f->by->iterators[i]) == b->is_result[i]) &&
+                   scope_has_axis(&f->s, f->by->iterators[i]) == b->is_result[i]) &&
            ALL(int, i, f->s.n_guards, !mentions_iterators(f, f->s.guards[i])) && f->s.n_reads == 2;
 }
 

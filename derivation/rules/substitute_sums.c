@@ -27,16 +27,11 @@ static bool has_as_many(const struct pool *p, const struct sum_substitution *by)
     return old == new &&old < INDEX_UNBOUNDED;
 }
 
-static int place_of_sum(const struct scope *s, uint32_t variable)
-{
-    return PLACE_OF(int, i, s->n_sums, s->sums[i] == variable);
-}
-
 // False: what is to be replaced is no sum of the scope, or there are too many.
 static bool exchange_sums(const struct pool *p, struct scope *s, const struct sum_substitution *by)
 {
     for (int i = 0; i < by->n_old; i++) {
-        int place = place_of_sum(s, by->old[i]);
+        int place = PLACE_OF(int, k, s->n_sums, s->sums[k] == by->old[i]);
         if (place < 0)
             return false;
         s->sums[place] = s->sums[--s->n_sums];

@@ -30,6 +30,10 @@ void scope_init(struct pool *p, const struct type *type, struct scope *ret_scope
 // A variable that the scope has not, of this extent; the caller adds it to the sums.
 uint32_t scope_new_sum(struct pool *p, struct scope *s, int64_t extent);
 expr scope_axis(struct pool *p, const struct scope *s, int axis);   // 0 where the axis has one entry
+static inline bool scope_has_axis(const struct scope *s, uint32_t variable)
+{
+    return variable >= s->first_axis && variable < s->first_axis + (uint32_t)s->type.rank;
+}
 void scope_substitute(struct pool *p, struct scope *s, const struct substitution *by);   // in guards and reads
 // A tensor of this type that reads another one at these indices, in variables of its axes, and is 0 outside.
 int scope_copy(struct pool *p, const struct type *type, int tensor, const expr *index);

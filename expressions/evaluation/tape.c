@@ -84,11 +84,6 @@ static uint32_t value_at(const struct unrolling *u, int64_t tensor, int64_t offs
     return tensor < n_inputs ? u->first_of_input[tensor] + (uint32_t)offset : u->stages[tensor - n_inputs][offset];
 }
 
-static uint32_t value_outside(struct unrolling *u, const struct expr_node *read)
-{
-    return add_constant(u, read->b == OUTSIDE_LOWEST ? lowest(u->key) : 0);
-}
-
 static uint32_t unroll_read(struct unrolling *u, const struct expr_node *n)
 {
     const struct definition *d = u->d;
@@ -97,7 +92,7 @@ static uint32_t unroll_read(struct unrolling *u, const struct expr_node *n)
     for (int i = 0; i < n->count; i++) {
         int64_t index = index_value(u->d, d->indices.items[n->a + (expr)i], u->variables);
         if (index < 0 || index >= t->dim[i])
-            return value_outside(u, n);
+            return add_constant(u, n->b == OUTSIDE_LOWEST ? lowest(u->key) : 0);
         offset = offset * t->dim[i] + index;
     }
     return value_at(u, n->value, offset);

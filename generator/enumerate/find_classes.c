@@ -100,14 +100,9 @@ struct collector {
     struct hash128 below[MAX_OPS * MAX_NODE_OUTPUTS];   // of what these arguments are made of
 };
 
-static int slice_of(const struct hash128 *fingerprint)
-{
-    return (int)(fingerprint->high >> (64 - SLICE_BITS));
-}
-
 static void keep_member(struct collector *c, const struct member *m)
 {
-    int slice = slice_of(&m->fingerprint);
+    int slice = (int)(m->fingerprint.high >> (64 - SLICE_BITS));
     if (slice < c->first || slice >= c->end)
         return;
     struct chunk **chunk = &c->slices[slice - c->first];

@@ -149,8 +149,7 @@ static struct entry make_entry(const struct candidate_rule *c, size_t number, bo
 // NULL: it would need an input that is not there.
 static const struct candidate_rule *reverse_rule(struct arena *a, const struct candidate_rule *c)
 {
-    struct candidate_rule *reverse = arena_new(a, struct candidate_rule);
-    *reverse = *c;
+    struct candidate_rule *reverse = arena_copy_array(a, c, 1);
     memcpy(reverse->graph.source, c->graph.target, sizeof c->graph.target);
     memcpy(reverse->graph.target, c->graph.source, sizeof c->graph.source);
     reverse->operators[0] = c->operators[1];

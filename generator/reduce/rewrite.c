@@ -82,11 +82,6 @@ struct asked_rule {
     size_t place;
 };
 
-static const struct rewrite_rule *rule_of(const struct stepping *s, struct asked_rule asked)
-{
-    return &s->r->rules.items[asked.root->rules.items[asked.place]];
-}
-
 static bool match_rule(const struct stepping *s, const struct rewrite_rule *rule, int at, struct matching *m)
 {
     start_matching(m, s->r->family, rule->source.bytes + 2, s->term);
@@ -107,7 +102,7 @@ struct standing {
 
 static bool visit_rule(const struct stepping *s, struct asked_rule asked, struct standing *here)
 {
-    const struct rewrite_rule *rule = rule_of(s, asked);
+    const struct rewrite_rule *rule = &s->r->rules.items[asked.root->rules.items[asked.place]];
     struct matching m;
     if (!match_rule(s, rule, here->at, &m))
         return true;

@@ -213,11 +213,6 @@ static bool next_number(const struct searching *s, int64_t *ret_number)
     return s->l->n_examples > 0;
 }
 
-static bool is_all_said(const struct searching *s)
-{
-    return !ANY(size_t, i, s->l->n_examples, s->at[i] < s->wanted[i].count);
-}
-
 static bool speaks_of_sizes(term t, uint32_t tensor)
 {
     return ((t->kind == TERM_DIM || t->kind == TERM_DIMS) && t->value == (int64_t)tensor) ||
@@ -242,7 +237,7 @@ static bool find_rest(struct searching *s, int depth, int n)
 {
     int64_t next;
     if (depth == n)
-        return is_all_said(s);
+        return !ANY(size_t, i, s->l->n_examples, s->at[i] < s->wanted[i].count);
     if (next_number(s, &next)) {
         s->found[depth] = number(s->l, next);
         if (find_rest_after(s, depth, n, NULL))

@@ -156,13 +156,6 @@ static void add_sets_of_equal_sources(struct dividing *d)
                 add_sets_of_equal_texts(d, &all, (struct place){i, a});
 }
 
-static const char *body_of(struct arena *a, const struct rule *r)
-{
-    TEXT(text);
-    rule_print_statement(&text, r);
-    return arena_string(a, text.chars);
-}
-
 static void add_rule(unified_list *rules, struct unified_rule rule)
 {
     bool is_known = ANY(size_t, i, rules->count, strcmp(rules->items[i].body, rule.body) == 0);
@@ -189,7 +182,7 @@ static void unify_set(struct dividing *d, struct member_set set, unified_list *r
         members[i] = d->members[set.members[i]];
     enum unifying_result result = unifying_run(&u, d->arena, members, set.n, &failed);
     if (result == UNIFYING_DONE) {
-        add_rule(ret_rules, (struct unified_rule){body_of(d->arena, &u.rule), set.n, set.members[0]});
+        add_rule(ret_rules, (struct unified_rule){rule_statement(&u.rule, d->arena), set.n, set.members[0]});
         add_sets_of_unspoken(d, &set, &u);
     }
     if (result == UNIFYING_NO_TERM) {

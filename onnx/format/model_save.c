@@ -130,8 +130,7 @@ static struct onnx_list external_entries(struct plan *plan, const struct onnx_li
 static const struct onnx_tensor *external_form(struct plan *plan, const struct onnx_tensor *t,
                                                struct onnx_bytes payload)
 {
-    struct onnx_tensor *form = arena_new(&plan->arena, struct onnx_tensor);
-    *form = *t;
+    struct onnx_tensor *form = arena_copy_array(&plan->arena, t, 1);
     form->raw_data = (struct onnx_bytes){0};
     form->deferred = NULL;
     form->external_data = external_entries(plan, &t->external_data, place(plan, payload, t->deferred), payload.size);
@@ -150,8 +149,7 @@ static bool stands_inside(const struct onnx_tensor *t)
 
 static const struct onnx_tensor *form_inside(struct plan *plan, const struct onnx_tensor *t)
 {
-    struct onnx_tensor *form = arena_new(&plan->arena, struct onnx_tensor);
-    *form = *t;
+    struct onnx_tensor *form = arena_copy_array(&plan->arena, t, 1);
     form->external_data = (struct onnx_list){0};
     form->data_location = 0;
     form->raw_data = t->external;

@@ -102,11 +102,6 @@ bool onnx_tensor_is_external(const struct onnx_tensor *t)
 
 // ---- typed fields ----
 
-static const struct onnx_blobs *typed_field(const struct onnx_tensor *t, const struct type_row *row)
-{
-    return (const struct onnx_blobs *)((const char *)t + row->field);
-}
-
 static const char *next_record(struct wire_range *rest, const struct type_row *row, struct wire_record *ret_record)
 {
     const char *reason = wire_read_record(rest, ret_record);
@@ -169,7 +164,7 @@ static const char *put_varints(struct numbers *numbers, struct wire_range bytes,
 // Gives the reason why the field is refused, or NULL.
 static const char *read_typed(const struct onnx_tensor *t, const struct type_row *row, struct numbers *numbers)
 {
-    const struct onnx_blobs *runs = typed_field(t, row);
+    const struct onnx_blobs *runs = (const struct onnx_blobs *)((const char *)t + row->field);
     const char *reason = NULL;
     for (size_t i = 0; i < runs->count; i++) {
         struct wire_range rest = {runs->items[i].at, runs->items[i].at + runs->items[i].size};

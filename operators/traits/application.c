@@ -43,6 +43,12 @@ bool application_is_small(const struct application *a)
     return definition_flops(&a->d) <= MOST_OPERATIONS;
 }
 
+bool applications_make_alike(const struct application *x, const struct application *y)
+{
+    return x->d.n_outputs == y->d.n_outputs &&
+           ALL(int, i, x->d.n_outputs, type_equal_shape(definition_output(&x->d, i), definition_output(&y->d, i)));
+}
+
 void application_make_inputs(const struct application *a, struct application_values *v, struct arena *scratch)
 {
     struct random r = random_seed(7);

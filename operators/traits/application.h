@@ -17,6 +17,8 @@ bool application_copy(struct application *ret, const struct operator_call *call)
 void application_free(struct application *a);
 bool application_define(struct application *a, struct arena *scratch);   // false: it is ill-typed
 bool application_is_small(const struct application *a);                  // few operations to evaluate it
+// Are their outputs as many, and of the same shapes?
+bool applications_make_alike(const struct application *x, const struct application *y);
 
 struct application_values {
     uint64_t *inputs[MOST_KNOWN_INPUTS];

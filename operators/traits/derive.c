@@ -52,12 +52,6 @@ static void copy_attributes(const struct operator* reference, const struct opera
     }
 }
 
-static bool have_same_sizes(const struct definition *x, const struct definition *y)
-{
-    return x->n_outputs == y->n_outputs &&
-           ALL(int, i, x->n_outputs, type_equal_shape(definition_output(x, i), definition_output(y, i)));
-}
-
 // Is the reference well-typed, of the first inputs and the attributes of the same roles, with results of their sizes?
 // Poolings may be of windows that a maximum refuses, as they stand beside the image.
 static bool operator_is_typed_like(const struct operator* reference, const struct operator_call *call,
@@ -76,7 +70,7 @@ static bool operator_is_typed_like(const struct operator* reference, const struc
     if (!application_copy(&own, call) || !application_copy(&other, &asked))
         return false;
     bool are_defined = application_define(&own, scratch), is_refused = !application_define(&other, scratch);
-    bool is_like = is_refused ? operator_pools(reference) : are_defined && have_same_sizes(&own.d, &other.d);
+    bool is_like = is_refused ? operator_pools(reference) : are_defined && applications_make_alike(&own, &other);
     definition_free(&own.d);
     definition_free(&other.d);
     return is_like;

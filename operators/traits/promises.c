@@ -25,12 +25,6 @@ static void compare_with(struct compared *c, struct arena *scratch)
     application_evaluate(&c->a, &c->values, scratch);
 }
 
-static bool have_equal_types(const struct definition *x, const struct definition *y)
-{
-    return x->n_outputs == y->n_outputs &&
-           ALL(int, i, x->n_outputs, type_equal_shape(definition_output(x, i), definition_output(y, i)));
-}
-
 // `inputs` are the values of those of `other`.
 static bool has_equal_values(const struct compared *c, struct application *other, uint64_t *const *inputs)
 {
@@ -49,7 +43,7 @@ static bool has_equal_values(const struct compared *c, struct application *other
 static bool is_same(const struct compared *c, struct application *other, uint64_t *const *inputs, bool may_be_ill_typed)
 {
     return application_define(other, c->scratch)
-               ? have_equal_types(&c->a.d, &other->d) && has_equal_values(c, other, inputs)
+               ? applications_make_alike(&c->a, other) && has_equal_values(c, other, inputs)
                : may_be_ill_typed;
 }
 
@@ -120,7 +114,7 @@ static bool has_types_of_choice(const struct compared *c, int attribute, int64_t
     if (!application_copy(&other, &c->a.call))
         return true;
     other.ints[attribute][0] = choice;
-    return application_define(&other, c->scratch) && have_equal_types(&c->a.d, &other.d);
+    return application_define(&other, c->scratch) && applications_make_alike(&c->a, &other);
 }
 
 static bool has_types_of_all_choices(const struct compared *c)

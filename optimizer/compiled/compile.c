@@ -213,11 +213,6 @@ static void release(void *context, size_t index, const void *data)
         f->given.source->release(f->given.source->context, w->given, data);
 }
 
-static struct weight_source folded_graph_source(struct folded_graph *f)
-{
-    return (struct weight_source){f, acquire, release, NULL};
-}
-
 // --- compiling -------------------------------------------------------------------------------------------------------
 
 struct compiling {
@@ -256,7 +251,7 @@ static bool prepare(struct compiling *c, struct error *error)
 {
     const struct compile_request *r = c->request;
     folded_graph_make(&c->folded, r->graph, &r->weights, r->backend, r->n_inputs, r->input_types, &c->arena);
-    c->source = folded_graph_source(&c->folded);
+    c->source = (struct weight_source){&c->folded, acquire, release, NULL};
     struct given_weights weights = {c->folded.weights.count, c->folded.values, &c->source};
     if (!read_back(c, error) || !backend_find_layouts(r->backend, &c->graph, &c->arena, &c->layouts, error))
         return false;

@@ -64,18 +64,13 @@ bool compiled_frame_read(struct compiled_frame *ret_frame, const char *path, con
     return true;
 }
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 static uint64_t hash_all(const uint8_t *bytes, size_t size)
 {
     size_t n = (size + PIECE - 1) / PIECE;
     LOCAL_ARRAY(uint64_t, hashes, n + 1);
 #pragma omp parallel for schedule(dynamic) if (n > PIECES_OF_ONE_THREAD)
     for (size_t i = 0; i < n; i++)
-        hashes[i] = hash_bytes(bytes + i * PIECE, smaller(PIECE, size - i * PIECE), i);
+        hashes[i] = hash_bytes(bytes + i * PIECE, mem_smaller(PIECE, size - i * PIECE), i);
     return hash_bytes(hashes, n * sizeof *hashes, n);
 }
 
@@ -105,7 +100,7 @@ static void end_piece(struct compiled_writer *w)
 static void add(struct compiled_writer *w, const void *bytes, size_t size)
 {
     for (const uint8_t *from = bytes; size > 0;) {
-        size_t n = smaller(size, PIECE - w->filled);
+        size_t n = mem_smaller(size, PIECE - w->filled);
         memcpy(w->piece + w->filled, from, n);
         w->filled += n;
         from += n;

@@ -80,12 +80,10 @@ static tensor_id add_node(struct cutting *c, node_id id)
 
 static const char *text_of_part(const struct part *p, struct arena *a)
 {
-    TEXT(text);
     struct rule *r = part_rule_start(p, a);
-    rule_print_statement(&text, r);
-    const char *copy = arena_string(a, text.chars);
+    const char *text = rule_statement(r, a);
     rule_free(r);
-    return copy;
+    return text;
 }
 
 static void derive_part(struct walk *w, const struct part *p, const struct operator* op)

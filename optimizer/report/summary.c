@@ -100,11 +100,6 @@ static bool has_been_beaten(const struct report *r)
     return r->timing.n_timed == 2 && !r->timing.is_faster && r->timing.gain.n_loads > 0;
 }
 
-static bool has_reason_in_headline(const struct report *r)
-{
-    return !r->written.is_simplified && !has_been_beaten(r);
-}
-
 static void print_kept(struct text *out, const struct report *r)
 {
     if (r->written.is_simplified) {
@@ -229,7 +224,7 @@ static void print_written(struct text *out, const struct report *r)
         return;
     if (!r->written.is_optimized)
         text_add(out, r->written.is_simplified ? ": the original, simplified" : ": the original");
-    if (!r->written.is_optimized && !has_reason_in_headline(r))
+    if (!r->written.is_optimized && (r->written.is_simplified || has_been_beaten(r)))
         text_printf(out, ", because %s", r->written.kept_reason);
     if (r->written.is_compiled)
         text_add(out, ", compiled for our own executor");

@@ -15,12 +15,6 @@ static const char *name_of(const struct onnx_node *n)
     return n->name.size ? n->name.text : "(without a name)";
 }
 
-// A node that is kept as its inputs are has no sizes of its own to name.
-static const char *symbols_of(const struct imported_opaque *o)
-{
-    return o->symbols && *o->symbols ? o->symbols : "what it reads";
-}
-
 static bool was_checked(const struct report *r)
 {
     return r->check.verdict != CHECK_SKIPPED && r->bindings->n_checks > 0;
@@ -49,7 +43,7 @@ static void add_kept(struct facts *f, const struct imported_model *m)
         facts_add_text(f, "name", "node", name_of(node_of(m, o)));
         facts_add_text(f, "operator", "operator", node_of(m, o)->op_type.text);
         facts_add_text(f, "reason", "why", o->reason);
-        facts_add_text(f, "symbols", "sizes of", symbols_of(o));
+        facts_add_text(f, "symbols", "sizes of", o->symbols && *o->symbols ? o->symbols : "what it reads");
         facts_end(f);
     }
     facts_end(f);

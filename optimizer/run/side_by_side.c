@@ -3,11 +3,6 @@
 
 #include "core/memory/memory.h"
 
-static bool time_once(const struct timed_model *r, double *ret_seconds, struct error *error)
-{
-    return model_time(r->model, r->inputs, r->outputs, ret_seconds, error);
-}
-
 bool models_time_side_by_side(const struct timed_model *requests, size_t n, int64_t warmup, int64_t repeats,
                               struct sample_summary *ret_summaries, struct error *error)
 {
@@ -19,7 +14,7 @@ bool models_time_side_by_side(const struct timed_model *requests, size_t n, int6
         for (size_t i = 0; is_done && i < n; i++) {
             size_t which = turn % 2 ? n - 1 - i : i;
             double *to = turn < 0 ? &ignored : &samples[which * per_model + (size_t)turn];
-            is_done = time_once(&requests[which], to, error);
+            is_done = model_time(requests[which].model, requests[which].inputs, requests[which].outputs, to, error);
         }
     for (size_t i = 0; is_done && i < n; i++)
         ret_summaries[i] = sample_summarize(&samples[i * per_model], per_model);

@@ -74,11 +74,6 @@ struct rules_run {
     double seconds;
 };
 
-static void make_axioms(struct rules_run *run, const struct property_set *properties)
-{
-    axioms_make(&run->axioms, properties);
-}
-
 // The provers of each thread.
 struct provers {
     struct judge judge;
@@ -227,8 +222,7 @@ static bool write_reports(struct rules_run *run, const char *path, bool wants_pr
         }
         rule_print(&out, wants_proved ? &sorted[i]->proved : sorted[i]->rule);
     }
-    bool is_written = file_write_text(path, out.chars ? out.chars : "", out.count, error);
-    return is_written;
+    return file_write_text(path, out.chars ? out.chars : "", out.count, error);
 }
 
 static bool write_all(struct rules_run *run, struct error *error)
@@ -350,7 +344,7 @@ static bool prove_file(struct command *c, struct rules_run *run, const char *pat
         (run->options->z3 && !command_read_true_properties(c, &program, run->options->folder, error)))
         return false;
     if (run->options->z3)
-        make_axioms(run, &c->properties);
+        axioms_make(&run->axioms, &c->properties);
     prove_all(run);
     bool is_written = write_all(run, error) && write_json(run, error) && write_smt2(run, error);
     print_all(run);

@@ -217,11 +217,6 @@ bool poly_divide(struct polys *p, poly a, poly b, poly *ret_quotient)
     return rest.n == 0;
 }
 
-static int level_of_atom(const struct polys *p, atom a)
-{
-    return p->atoms.items[a].level;
-}
-
 static poly quotient_atom(struct polys *p, poly a, poly b)
 {
     for (atom x = 0; x < p->atoms.count; x++)
@@ -307,7 +302,7 @@ int poly_level(const struct polys *p, poly a)
     int level = 0;
     for (uint32_t i = 0; i < p->polys.items[a].n; i++)
         level = LARGEST(int, level, uint32_t, j, p->polys.items[a].monomials[i].n,
-                        level_of_atom(p, p->polys.items[a].monomials[i].atoms[j]));
+                        p->atoms.items[p->polys.items[a].monomials[i].atoms[j]].level);
     return level;
 }
 

@@ -62,9 +62,8 @@ void rule_add_conditions(struct rule *r, const struct found_condition *added, st
 // Types are void when the judge goes on to other attributes. No condition speaks of split trees.
 static const struct type *copy_shape(struct arena *a, const struct type *type)
 {
-    struct type *copy = arena_new(a, struct type);
-    *copy = type_make(type->dtype, type->rank, type->dim);
-    return copy;
+    struct type copy = type_make(type->dtype, type->rank, type->dim);
+    return arena_copy_array(a, &copy, 1);
 }
 
 static bool take_sample(void *context, struct instance *in, enum comparison outcome)
@@ -105,10 +104,8 @@ static void add_equality(struct atom_search *s, const struct attribute_term *a, 
     atom->condition = condition_equal(a, b);
     evaluate_atom(s, &atom->condition, &s->bad, atom->bad);
     evaluate_atom(s, &atom->condition, &s->good, atom->good);
-    bool excludes_some = false, allows_some = false;
-    excludes_some = excludes_some || ANY(uint32_t, i, s->bad.count, !(atom->bad[i / 64] >> i % 64 & 1));
-    allows_some = allows_some || ANY(uint32_t, i, s->good.count, (atom->good[i / 64] >> i % 64 & 1));
-    s->n_atoms += excludes_some && allows_some;
+    s->n_atoms += ANY(uint32_t, i, s->bad.count, !(atom->bad[i / 64] >> i % 64 & 1)) &&
+                  ANY(uint32_t, i, s->good.count, atom->good[i / 64] >> i % 64 & 1);
 }
 
 static int largest_rank(const struct atom_search *s, uint32_t variable)

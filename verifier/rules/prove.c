@@ -37,11 +37,6 @@ static void prove_with_symbols(const struct provers *p, const struct equation *e
     text_free(&proof.why);
 }
 
-static const char *law_of(const struct equation *eq)
-{
-    return text_has_element_types(eq) ? law_of_equation(eq) : NULL;
-}
-
 static bool has_argument(const struct rule_report *report)
 {
     return rule_report_is_derived(report) || report->law || report->families;
@@ -51,7 +46,7 @@ static bool has_argument(const struct rule_report *report)
 static bool find_argument(const struct provers *p, struct rule_report *report)
 {
     struct equation eq = equation_of_rule(&report->proved);
-    report->law = law_of(&eq);
+    report->law = text_has_element_types(&eq) ? law_of_equation(&eq) : NULL;
     report->families = 0;
     report->entailment.seconds = 0;
     if (!report->law)

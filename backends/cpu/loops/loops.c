@@ -13,6 +13,7 @@
 #include "backends/limits.def"
 #include "backends/planning/plan_memory.h"
 #include "core/memory/arena.h"
+#include "core/numbers/integers.h"
 #include <math.h>
 
 #define BLOCK 1024   // values of a block at most
@@ -107,11 +108,6 @@ static int64_t count_blocks(const struct compiled_loop *c, int first, int n)
     return PRODUCT_ALL(int64_t, int, i, n, blocks_on(c, first + i));
 }
 
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 // Every thread gets its share of the columns where there are few blocks.
 static void cut_into_blocks(struct compiled_loop *c, int threads)
 {
@@ -119,11 +115,11 @@ static void cut_into_blocks(struct compiled_loop *c, int threads)
     int64_t share = (c->dim[inner] + threads - 1) / threads;
     for (int i = 0; i < c->rank + c->n_reduced; i++)
         c->unit[i] = 1;
-    c->unit[inner] = c->dim[inner] ? smaller(BLOCK, c->dim[inner]) : 1;
+    c->unit[inner] = c->dim[inner] ? smaller_of(BLOCK, c->dim[inner]) : 1;
     if (!c->goes_along_reduced && count_blocks(c, 0, c->rank) < threads && share >= FEWEST_COLUMNS)
-        c->unit[inner] = smaller(c->unit[inner], share);
+        c->unit[inner] = smaller_of(c->unit[inner], share);
     if (c->unit[inner] == c->dim[inner])
-        c->unit[outer] = c->dim[outer] ? smaller(BLOCK / c->dim[inner], c->dim[outer]) : 1;
+        c->unit[outer] = c->dim[outer] ? smaller_of(BLOCK / c->dim[inner], c->dim[outer]) : 1;
 }
 
 // --- preparing -------------------------------------------------------------------------------------------------------
@@ -223,8 +219,8 @@ static void enter_block(struct running *r, int inner)
 {
     const struct compiled_loop *c = r->loop;
     r->inner = inner;
-    r->columns = smaller(c->unit[inner], c->dim[inner] - r->place[inner]);
-    r->rows = smaller(c->unit[inner - 1], c->dim[inner - 1] - r->place[inner - 1]);
+    r->columns = smaller_of(c->unit[inner], c->dim[inner] - r->place[inner]);
+    r->rows = smaller_of(c->unit[inner - 1], c->dim[inner - 1] - r->place[inner - 1]);
 }
 
 // How the values of a block stand in memory: rows that follow one another are one.

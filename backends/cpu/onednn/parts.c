@@ -1,6 +1,7 @@
 // A request is cut along one axis of its target, in units that no kernel takes apart.
 #include "backends/cpu/onednn/parts.h"
 
+#include "core/numbers/integers.h"
 #include <string.h>
 
 enum {
@@ -14,16 +15,6 @@ struct cut {
     int axis;   // of the target
     int64_t unit;
 };
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t most(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
 
 // --- along what ------------------------------------------------------------------------------------------------------
 
@@ -82,7 +73,7 @@ static struct cut cut_of(const struct onednn_request *r, int parts)
 int onednn_count_parts(const struct onednn_request *whole, int parts)
 {
     struct cut cut = cut_of(whole, parts);
-    return (int)most(1, least(parts, whole->target->dim[cut.axis] / cut.unit));
+    return (int)larger_of(1, smaller_of(parts, whole->target->dim[cut.axis] / cut.unit));
 }
 
 // --- one part --------------------------------------------------------------------------------------------------------
@@ -115,7 +106,7 @@ static void slice_rows(struct onednn_part *p, const struct onednn_request *whole
     int64_t height = whole->source->dim[2];
     int64_t first = begin * w->stride[0] - w->pad_begin[0];
     int64_t end = first + (size - 1) * w->stride[0] + (w->kernel[0] - 1) * w->dilation[0] + 1;
-    int64_t from = least(most(first, 0), height - 1), to = most(least(end, height), from + 1);
+    int64_t from = smaller_of(larger_of(first, 0), height - 1), to = larger_of(smaller_of(end, height), from + 1);
     p->window.pad_begin[0] = from - first;
     p->window.pad_end[0] = end - to;
     p->source_at = slice(&p->source, 2, from, to - from);

@@ -233,22 +233,17 @@ static double improve(size_t n_variables, const int *n_values, size_t n_tables, 
 
 // --- either ----------------------------------------------------------------------------------------------------------
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 static struct assignment solve_approximately(size_t n_variables, const int *n_values, size_t n_tables,
                                              const struct cost_table *tables, const struct assignment_limits *limits,
                                              struct arena *arena, int *ret_values)
 {
     struct assignment a;
     struct arena_mark mark = arena_mark(arena);
-    a.least = mini_buckets_find(n_variables, n_values, n_tables, tables, smaller(ENTRIES_OF_BOUND, limits->entries),
+    a.least = mini_buckets_find(n_variables, n_values, n_tables, tables, mem_smaller(ENTRIES_OF_BOUND, limits->entries),
                                 arena, ret_values);
     arena_release(arena, mark);
-    a.seconds = improve(n_variables, n_values, n_tables, tables, smaller(ENTRIES_OF_MOVES, limits->entries), a.least,
-                        arena, ret_values);
+    a.seconds = improve(n_variables, n_values, n_tables, tables, mem_smaller(ENTRIES_OF_MOVES, limits->entries),
+                        a.least, arena, ret_values);
     a.least = fmin(a.least, a.seconds);
     return a;
 }

@@ -10,8 +10,7 @@ static const struct onnx_tensor *named_tensor(struct exporter *x, const struct o
 {
     if (onnx_string_is(&t->name, name))
         return t;
-    struct onnx_tensor *named = arena_new(x->arena, struct onnx_tensor);
-    *named = *t;
+    struct onnx_tensor *named = arena_copy_array(x->arena, t, 1);
     set_name(&named->name, name);
     return named;
 }

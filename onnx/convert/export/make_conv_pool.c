@@ -25,7 +25,7 @@ static bool find_biased(const struct making *m, bool (*is_wanted)(const struct o
             continue;
         *ret_biased = m->inputs[i];
         *ret_bias = behind_broadcast(g, m->inputs[1 - i]);
-        return n->attributes[operator_find_role(n->op, ROLE_ACTIVATION)].ints[0] == ACTIVATION_NONE;
+        return node_attribute(n, ROLE_ACTIVATION)->ints[0] == ACTIVATION_NONE;
     }
     return false;
 }

@@ -349,11 +349,6 @@ bool is_divided_further(const struct exporter *x, node_id split)
     return ANY(uint32_t, i, n->n_outputs, x->divided_by[n->first_output + i] != NO_NODE);
 }
 
-static const struct attribute_value *sizes_of(const struct node *split)
-{
-    return &split->attributes[operator_find_role(split->op, ROLE_PART_SIZES)];
-}
-
 static uint32_t count_parts(const struct exporter *x, node_id split)
 {
     const struct node *n = &x->graph->nodes.items[split];
@@ -398,7 +393,7 @@ static void collect_parts(struct exporter *x, node_id split, name_list *names, i
             collect_parts(x, x->divided_by[part], names, ret_sizes);
             continue;
         }
-        ret_sizes[names->count] = sizes_of(n)->ints[i];
+        ret_sizes[names->count] = node_attribute(n, ROLE_PART_SIZES)->ints[i];
         vec_push(names, name_of(x, part));
     }
 }

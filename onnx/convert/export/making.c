@@ -161,15 +161,10 @@ tensor_id behind_broadcast(const struct graph *g, tensor_id tensor)
     return n->op->id == OP_BROADCAST ? g->edges.items[n->first_input] : tensor;
 }
 
-static int largest_rank(const struct graph *g, uint32_t n, const tensor_id *tensors)
-{
-    return LARGEST(int, 0, uint32_t, i, n, graph_type(g, tensors[i])->rank);
-}
-
 // Does numpy's rule make exactly the wanted shape of these?
 static bool broadcast_to_shape(const struct graph *g, uint32_t n, const tensor_id *tensors, const struct type *wanted)
 {
-    if (largest_rank(g, n, tensors) != wanted->rank)
+    if (LARGEST(int, 0, uint32_t, i, n, graph_type(g, tensors[i])->rank) != wanted->rank)
         return false;
     for (int axis = 0; axis < wanted->rank; axis++) {
         int64_t size = 1;

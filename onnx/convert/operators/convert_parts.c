@@ -168,8 +168,8 @@ static tensor_id slice_by(struct conversion *c, tensor_id x, const struct ranges
 static tensor_id slice_of_source(struct conversion *c, tensor_id slice, struct ranges *r)
 {
     const struct node *n = graph_producer(&c->model->graph, slice);
-    const int64_t *start = n->attributes[operator_find_role(n->op, ROLE_START)].ints;
-    const int64_t *step = n->attributes[operator_find_role(n->op, ROLE_STEP)].ints;
+    const int64_t *start = node_attribute(n, ROLE_START)->ints;
+    const int64_t *step = node_attribute(n, ROLE_STEP)->ints;
     for (int i = 0; i < type_of(c, slice)->rank; i++) {
         r->start[i] = start[i] + r->start[i] * step[i];
         r->step[i] = r->size[i] > 1 ? r->step[i] * step[i] : 1;

@@ -107,7 +107,7 @@ static bool go_before(struct conversion *c, node_id move, struct channels *chann
     const struct node *n = &g->nodes.items[move];
     if (n->op->id == OP_RESHAPE)
         return find_axis_before(type_of(c, graph_inputs(g, move)[0]), type_of(c, n->first_output), channels);
-    channels->axis = (int)n->attributes[operator_find_role(n->op, ROLE_PERMUTATION)].ints[channels->axis];
+    channels->axis = (int)node_attribute(n, ROLE_PERMUTATION)->ints[channels->axis];
     return true;
 }
 

@@ -69,8 +69,7 @@ static bool find_normalized_image(struct conversion *c, tensor_id tensor, const 
 
 static const struct attribute_value *attribute_at(const struct conversion *c, node_id n, enum attribute_role role)
 {
-    const struct node *node = &c->model->graph.nodes.items[n];
-    return &node->attributes[operator_find_role(node->op, role)];
+    return node_attribute(&c->model->graph.nodes.items[n], role);
 }
 
 static bool have_equal_attribute(const struct conversion *c, node_id a, node_id b, enum attribute_role role)

@@ -141,7 +141,7 @@ static bool has_form(const struct lockstep *l, node_id n)
     if (node->op->id != OP_RESHAPE || l->c[0].opset >= OPSET_OF_ALLOWED_ZEROS ||
         !sizes_type_varies(l->sizes, graph_type(g, node->first_output)))
         return true;
-    const struct attribute_value *shape = &node->attributes[operator_find_role(node->op, ROLE_SHAPE)];
+    const struct attribute_value *shape = node_attribute(node, ROLE_SHAPE);
     return reshape_sizes_of(l->sizes, graph_type(g, graph_inputs(g, n)[0]), shape->count, shape->ints, &said) &&
            !said.allows_zero;
 }
@@ -150,7 +150,7 @@ static int64_t window_size(const struct lockstep *l, int k, node_id n, int axis)
 {
     const struct graph *g = graph_of(l, k);
     const struct node *node = &g->nodes.items[n];
-    return operator_pools(node->op) ? node->attributes[operator_find_role(node->op, ROLE_KERNEL)].ints[axis]
+    return operator_pools(node->op) ? node_attribute(node, ROLE_KERNEL)->ints[axis]
                                     : graph_type(g, graph_inputs(g, n)[1])->dim[2 + axis];
 }
 

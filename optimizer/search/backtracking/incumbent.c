@@ -70,11 +70,6 @@ static bool move_match(const struct movement *v, struct match *m)
     return true;
 }
 
-static void move_proposals(struct whole *w, const struct movement *v)
-{
-    vec_keep(&w->proposals.list, p, move_match(v, &p->match));
-}
-
 static void add_near(node_id n, bool *near, node_list *found)
 {
     if (near[n])
@@ -129,7 +124,7 @@ static void adopt(struct whole *w, struct graph *better, double seconds, const s
     w->graph = *better;
     w->price.seconds = seconds;
     index_graph(w);
-    move_proposals(w, v);
+    vec_keep(&w->proposals.list, p, move_match(v, &p->match));
     mark_near(w, v->is_changed, near);
     whole_price_proposals_near(w, near);
     whole_find_proposals(w, v->is_changed);
