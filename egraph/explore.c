@@ -256,11 +256,6 @@ static void ban_rules(struct exploration *x, const bool *is_used, const bool *is
     }
 }
 
-static bool is_full(const struct exploration *x)
-{
-    return x->e->nodes.count >= x->options.most_nodes;
-}
-
 // False: the e-graph is full.
 static bool apply_matches(struct exploration *x, const ematches *matches)
 {
@@ -271,7 +266,7 @@ static bool apply_matches(struct exploration *x, const ematches *matches)
         size = words_of_match(a.r);
         if (is_banned(x, a.rule) || a.of_rule->is_refuted)
             continue;
-        if (is_full(x))
+        if (x->e->nodes.count >= x->options.most_nodes)
             return false;
         a.instance = instances_find(&x->instances, a.rule, a.variables, a.nodes);
         apply(&a);

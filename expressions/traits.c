@@ -212,11 +212,6 @@ static bool outputs_have_rank(const struct definition *d, int rank)
     return ALL(int, i, d->n_outputs, definition_output(d, i)->rank == rank);
 }
 
-static bool inputs_have_one_rank(const struct definition *d)
-{
-    return ALL(int, i, d->n_inputs, d->inputs[i].rank == d->inputs[0].rank);
-}
-
 unsigned definition_traits(const struct definition *d)
 {
     bool keeps_first = d->n_inputs > 0 && outputs_have_rank(d, d->inputs[0].rank);
@@ -228,7 +223,7 @@ unsigned definition_traits(const struct definition *d)
     traits |= works_entry_by_entry(d) ? TRAIT_ENTRY_BY_ENTRY : 0;
     traits |= is_met_in_stages(d, is_sum_along_two) ? TRAIT_CONTRACTS : 0;
     traits |= d->n_inputs == 0 && !is_met_in_stages(d, is_place) ? TRAIT_UNIFORM : 0;
-    traits |= keeps_first && inputs_have_one_rank(d) ? TRAIT_KEEPS_RANK : 0;
+    traits |= keeps_first && ALL(int, i, d->n_inputs, d->inputs[i].rank == d->inputs[0].rank) ? TRAIT_KEEPS_RANK : 0;
     traits |= keeps_first ? TRAIT_KEEPS_FIRST_RANK : 0;
     traits |= is_met_in_stages(d, is_sum_of_entries) ? TRAIT_ADDS : 0;
     traits |= is_met_in_stages(d, is_difference_of_entries) ? TRAIT_SUBTRACTS : 0;

@@ -310,9 +310,8 @@ void sizes_add_quotient(struct sizes *s, const int64_t *at, int64_t addend, int6
 {
     struct size_form form;
     struct size_factor f;
-    if (divisor < 1 || !sizes_fit(s, at, &form) || !is_multiple_of_factor(s, &form, &f))
-        return;
-    if (!move_into_sum(s, &form, &f) || !divide_multiple(s, &form.constant, &f, addend, divisor))
+    if (divisor < 1 || !sizes_fit(s, at, &form) || !is_multiple_of_factor(s, &form, &f) ||
+        !move_into_sum(s, &form, &f) || !divide_multiple(s, &form.constant, &f, addend, divisor))
         return;
     if (f.divisor == 1)
         add_sum(s, f, &form);

@@ -98,9 +98,8 @@ static bool add_node(struct reader *r, const struct sexp *let, const struct call
     tensor_id *inputs = arena_array(r->g->arena, tensor_id, call->n_arguments + 1);
     struct type *types;
     uint32_t n_types;
-    if (!call_text_attributes(call, r->file, r->g->arena, values, r->error) || !read_types(r, let, &types, &n_types))
-        return false;
-    if (ANY(size_t, i, call->n_arguments, !find_tensor(r, &call->arguments[i], &inputs[i])))
+    if (!call_text_attributes(call, r->file, r->g->arena, values, r->error) || !read_types(r, let, &types, &n_types) ||
+        ANY(size_t, i, call->n_arguments, !find_tensor(r, &call->arguments[i], &inputs[i])))
         return false;
     if (call->op->flags & OPERATOR_IS_LEAF) {
         if (n_types != 1)

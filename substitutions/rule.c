@@ -153,9 +153,8 @@ static bool parse_rule(struct rule *r, const struct sexp *s, const char *file, s
         return sexp_error(error, file, items.source, "a source of more than %d operators or %d inputs of these",
                           MAX_SOURCE_NODES, MAX_SOURCE_READS);
     uint32_t variables_of_source = r->pattern.n_variables;
-    if (!parse_names(r, items.let, file, a, error))
-        return false;
-    if (!parse_terms(r, items.target, file, a, r->targets, error) || !parse_conditions(r, items.where, file, a, error))
+    if (!parse_names(r, items.let, file, a, error) || !parse_terms(r, items.target, file, a, r->targets, error) ||
+        !parse_conditions(r, items.where, file, a, error))
         return false;
     r->proof = text_of_proof(items.proof, a);
     return check_binding(r, variables_of_source, s, file, error);

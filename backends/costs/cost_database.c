@@ -300,11 +300,6 @@ static bool is_number(const struct sexp *s)
     return s->kind == SEXP_REAL || s->kind == SEXP_INTEGER;
 }
 
-static bool is_spread(const struct sexp *s)
-{
-    return is_number(s) && s->real >= 0 && s->real < 1e9;
-}
-
 static bool read_error(const struct sexp *s, struct step_cost *cost)
 {
     if (!sexp_is_call(s, "error") || s->count != 2 || !is_number(&s->items[1]) || !(s->items[1].real > 0) ||
@@ -351,7 +346,8 @@ static bool read_entry(struct cost_database *costs, const struct sexp *s, const 
 {
     struct step_cost cost = {0};
     bool is_sound = s->kind == SEXP_LIST && s->count >= 3 && s->items[0].kind == SEXP_STRING &&
-                    is_number(&s->items[1]) && is_spread(&s->items[2]) && read_marks(s, &cost);
+                    is_number(&s->items[1]) && is_number(&s->items[2]) && s->items[2].real >= 0 &&
+                    s->items[2].real < 1e9 && read_marks(s, &cost);
     if (!is_sound || !device)
         return sexp_error(error, path, s, "expected (\"step\" seconds spread) after a header");
     if (!is_plausible(s->items[1].real)) {

@@ -17,11 +17,6 @@ void cpu_primitive_free(void *state)
 
 // --- results that are parts of something larger ----------------------------------------------------------------------
 
-static bool is_dense(const struct view *v)
-{
-    return ANY(enum layout, l, LAYOUT_COUNT, view_has_layout(v, l));
-}
-
 static enum layout layout_of_part(const struct view *v)
 {
     for (enum layout l = 0; v->block && l < LAYOUT_COUNT; l++)
@@ -47,7 +42,7 @@ static struct compiled_loops *compile_move(const struct view *from, const struct
 void cpu_primitive_find_written(struct cpu_primitive *p, const struct step_request *r)
 {
     p->written = p->target;
-    if (is_dense(&p->target))
+    if (ANY(enum layout, l, LAYOUT_COUNT, view_has_layout(&p->target, l)))
         return;
     struct type type = type_make(p->target.dtype, p->target.rank, p->target.dim);
     p->written = view_dense(NO_MEMORY, &type, layout_of_part(&p->target));

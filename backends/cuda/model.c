@@ -265,9 +265,7 @@ static bool time_run(struct model *model, const struct tensor_value *inputs, str
 {
     struct cuda_model *m = (struct cuda_model *)model;
     struct cuda_backend *b = (struct cuda_backend *)model->backend;
-    if (!upload_inputs(m, inputs, error) || !cuda_synchronize(b, error))
-        return false;
-    if (m->graph && !launch_all(m, error))
+    if (!upload_inputs(m, inputs, error) || !cuda_synchronize(b, error) || (m->graph && !launch_all(m, error)))
         return false;
     b->api->note_moment(b->gpu, 0);
     if (!launch_all(m, error))

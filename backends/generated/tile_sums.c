@@ -21,11 +21,6 @@ static bool is_inside(const struct tile_definition *d, const struct tile_kind *k
     return at >= kind->left && at < span - kind->right;
 }
 
-static bool is_whole(const struct tile_kind *kind)
-{
-    return !kind->left && !kind->right;
-}
-
 // A pointer serves some pixels at any distance: one for each of them would not leave enough registers. Convolutions of
 // 1x1 are told the distance, so that many of a model share a kernel; larger windows would begin anew too often.
 static void print_distances_of_source(const struct tile_printing *p)
@@ -160,7 +155,7 @@ static void print_channels(const struct tile_printing *p, const struct tile_kind
 static void print_dense_row(const struct tile_printing *p, const struct tile_kind *kind)
 {
     int64_t columns = p->d->window.kernel[1], step = p->d->window.dilation[1];
-    if (is_whole(kind)) {
+    if (!kind->left && !kind->right) {
         text_printf(p->text, "for (int s = 0; s < %lld; s++) {\nconst float *from = x + s * %lld * pixel;\n",
                     as_long(columns), as_long(step));
         print_channels(p, kind, -1);

@@ -415,11 +415,6 @@ static void count_steps(const struct layout_search *s, struct estimate *ret)
         ret->n_guessed += layout_table_of(s, &s->parts.items[i])->is_guessed;
 }
 
-static bool is_standard(const struct layout_search *s, const int *values)
-{
-    return ALL(size_t, i, s->plan.choices.count, values[i] == 0);
-}
-
 static void free_search(struct layout_search *s)
 {
     vec_free(&s->parts);
@@ -493,7 +488,8 @@ bool layouts_find(struct backend *b, price_step_fn *price, const struct graph *g
         int *values = arena_array(arena, int, s.plan.choices.count + 1);
         is_done = find_values(&s, values, &estimate);
         if (is_done)
-            *ret_layouts = is_standard(&s, values) && !apart ? NULL : layouts_of(&s, values);
+            *ret_layouts =
+                ALL(size_t, i, s.plan.choices.count, values[i] == 0) && !apart ? NULL : layouts_of(&s, values);
     }
     if (is_done && ret_estimate)
         *ret_estimate = estimate;

@@ -93,9 +93,7 @@ bool files_used_check(const struct used_file *files, size_t n, struct error *err
         const struct used_file *a = &files[i];
         if (!a->path)
             continue;
-        if (!check_name(a, error))
-            return false;
-        if ((is_written(a) || a->use == FOLDER_WRITTEN) && !check_place(a, error))
+        if (!check_name(a, error) || ((is_written(a) || a->use == FOLDER_WRITTEN) && !check_place(a, error)))
             return false;
         for (size_t k = 0; k < i; k++)
             if (files[k].path && !is_allowed(a, &files[k]) && is_same_file(a->path, files[k].path))

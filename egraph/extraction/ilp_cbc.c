@@ -83,16 +83,11 @@ static void forbid_node(struct program *p, uint32_t node)
     end_row(p, 'L', 0);
 }
 
-static bool is_repeated(const uint32_t *children, uint32_t i)
-{
-    return ANY(uint32_t, k, i, children[k] == children[i]);
-}
-
 static void add_children(struct program *p, uint32_t node)
 {
     const uint32_t *children = extraction_children(p->problem, node);
     for (uint32_t i = 0; i < extraction_n_children(p->problem, node); i++) {
-        if (is_repeated(children, i))
+        if (ANY(uint32_t, k, i, children[k] == children[i]))
             continue;
         if (children[i] == p->problem->nodes.items[node].class_id) {
             forbid_node(p, node);

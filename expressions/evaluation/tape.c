@@ -141,11 +141,6 @@ static void push_term(struct unrolling *u, enum scalar_function fn, uint32_t a, 
         vec_push(&u->stack, b);
 }
 
-static bool is_product_in_sum(const struct expr_node *n, enum scalar_function fn)
-{
-    return fn == FN_ADD && n->kind == EXPR_APPLY && n->fn == FN_MUL;
-}
-
 static void push_terms(struct unrolling *u, enum scalar_function fn, expr e)
 {
     const struct expr_node *n = &u->d->nodes.items[e];
@@ -154,7 +149,7 @@ static void push_terms(struct unrolling *u, enum scalar_function fn, expr e)
             u->variables[n->value] = i;
             push_terms(u, fn, n->a);
         }
-    } else if (is_product_in_sum(n, fn)) {
+    } else if (fn == FN_ADD && n->kind == EXPR_APPLY && n->fn == FN_MUL) {
         uint32_t a = unroll(u, n->a);
         push_term(u, fn, a, unroll(u, n->b));
     } else {

@@ -123,11 +123,6 @@ static uint32_t support_of_class(const struct class *c)
 
 // --- keeping ---------------------------------------------------------------------------------------------------------
 
-static bool is_class_of_leaf(const struct class *c)
-{
-    return ANY(size_t, i, c->count, c->members[i].instance == MEMBER_LEAF);
-}
-
 COMPARISON(compare_kept, struct kept,
            ORDER(x->found.level, y->found.level) ?: key_compare(&x->found.key, &y->found.key))
 
@@ -154,7 +149,7 @@ static bool keep_renamed(void *context, const uint8_t *order)
 // With each term all that it becomes when inputs are renamed that the class does not depend on.
 static void choose_members(struct class *c)
 {
-    bool is_of_leaf = is_class_of_leaf(c);
+    bool is_of_leaf = ANY(size_t, i, c->count, c->members[i].instance == MEMBER_LEAF);
     EACH(c->members, c->count, m) {
         if (!is_first_of_its_renamings(c, m) || (m->is_detour && !is_of_leaf))
             continue;

@@ -14,9 +14,8 @@ uint64_t same_definition_hash(const struct definition *d)
 
 static bool have_equal_stages(const struct definition *a, const struct definition *b)
 {
-    if (a->n_inputs != b->n_inputs || a->n_stages != b->n_stages || a->n_outputs != b->n_outputs)
-        return false;
-    if (ANY(int, i, a->n_inputs, !type_equal(&a->inputs[i], &b->inputs[i])))
+    if (a->n_inputs != b->n_inputs || a->n_stages != b->n_stages || a->n_outputs != b->n_outputs ||
+        ANY(int, i, a->n_inputs, !type_equal(&a->inputs[i], &b->inputs[i])))
         return false;
     return ALL(int, i, a->n_stages,
                type_equal(&a->stages[i].type, &b->stages[i].type) && a->stages[i].body == b->stages[i].body &&

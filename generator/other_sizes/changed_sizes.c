@@ -22,11 +22,6 @@ static bool holds_sizes(const struct attribute *attribute, const struct operator
     return is_list || attribute->role == ROLE_GROUPS;
 }
 
-static bool is_one_group(const struct attribute *attribute, const struct attribute_value *value)
-{
-    return attribute->kind == ATTRIBUTE_INT && value->ints[0] == 1;
-}
-
 static void add_constant_places(struct shapes *s, const struct family *f, int leaf)
 {
     const struct instance *c = &f->leaves[leaf].constant;
@@ -48,7 +43,7 @@ static void add_attribute_places(struct shapes *s, const struct rule_graph *rg, 
     const struct instance *in = &rg->family->instances[rg->nodes[node].instance];
     for (int a = 0; a < operator_n_attributes(in->op); a++)
         for (uint32_t e = 0; holds_sizes(&in->op->attributes[a], in->op) && e < in->attributes[a].count &&
-                             !is_one_group(&in->op->attributes[a], &in->attributes[a]);
+                             (in->op->attributes[a].kind != ATTRIBUTE_INT || in->attributes[a].ints[0] != 1);
              e++)
             add_place(s, (struct size_place){SIZE_OF_ATTRIBUTE, (uint8_t)node, (uint8_t)a, (uint8_t)e,
                                              (int32_t)in->attributes[a].ints[e]});

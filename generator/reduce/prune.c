@@ -135,9 +135,8 @@ static bool copy_as_tree(const struct rule_graph *rg, reference r, struct rule_g
     if (!reference_is_node(r))
         return true;
     struct rule_graph_node node = rg->nodes[reference_node(r)];
-    if (ANY(int, i, node.n_inputs, !copy_as_tree(rg, node.inputs[i], to, &node.inputs[i])))
-        return false;
-    if (to->n_nodes == MAX_RULE_GRAPH_NODES)
+    if (ANY(int, i, node.n_inputs, !copy_as_tree(rg, node.inputs[i], to, &node.inputs[i])) ||
+        to->n_nodes == MAX_RULE_GRAPH_NODES)
         return false;
     *ret_reference = (reference)(RULE_GRAPH_NODE + MAX_NODE_OUTPUTS * to->n_nodes + reference_output(r));
     to->nodes[to->n_nodes++] = node;

@@ -66,14 +66,9 @@ static bool has_same_inputs(const struct computed_constant *known, const struct 
                describe_input(c, c->inputs[i], &input) && is_same_input(&known->inputs[i], &input));
 }
 
-static bool is_of_cache(const struct constant_cache *k, const void *data)
-{
-    return ANY(size_t, i, k->items.count, k->items.items[i].data == data);
-}
-
 static const void *keep_elements(struct constant_cache *k, const void *data, const struct type *type)
 {
-    if (!data || is_of_cache(k, data))
+    if (!data || ANY(size_t, i, k->items.count, k->items.items[i].data == data))
         return data;
     size_t size = (size_t)type_bytes(type);
     void *copy = arena_alloc(&k->arena, size ? size : 1, 64);

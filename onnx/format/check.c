@@ -87,9 +87,8 @@ static bool check_attributes(struct checker *c, const struct onnx_node *n, const
         return false;
     for (size_t i = 0; i < n->attributes.count; i++) {
         const struct onnx_attribute *a = n->attributes.items[i];
-        if (a->g && !check_graph(c, a->g, s))
-            return false;
-        if (ANY(size_t, k, a->graphs.count, !check_graph(c, a->graphs.items[k], s)))
+        if ((a->g && !check_graph(c, a->g, s)) ||
+            ANY(size_t, k, a->graphs.count, !check_graph(c, a->graphs.items[k], s)))
             return false;
     }
     return true;

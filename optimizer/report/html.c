@@ -16,9 +16,7 @@ static void add_head(struct text *out, const struct report *r, const struct fact
 {
     text_add(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>");
     html_add_escaped(out, r->job.input);
-    text_add(out, "</title>\n<style>\n");
-    text_add(out, page_css);
-    text_add(out, "</style>\n</head>\n<body>\n<h1>");
+    text_printf(out, "</title>\n<style>\n%s</style>\n</head>\n<body>\n<h1>", page_css);
     html_add_escaped(out, facts_find(f, "headline")->text);
     text_add(out, "</h1>\n<div class=\"soft\">");
     html_add_escaped(out, r->job.device);
@@ -327,7 +325,5 @@ void report_print_html(struct text *out, const struct report *r, const struct fa
     if (r->written.steps[1])
         add_steps(out, r->written.steps[1]);
     facts_print_html(out, f);
-    text_add(out, "<script>\n");
-    text_add(out, page_js);
-    text_add(out, "</script>\n</body>\n</html>\n");
+    text_printf(out, "<script>\n%s</script>\n</body>\n</html>\n", page_js);
 }

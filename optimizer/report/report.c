@@ -66,8 +66,7 @@ void report_note_never_finite(struct report *r, const output_comparisons *output
 static size_t add(struct text *out, bool is_so, const char *doubt)
 {
     if (is_so) {
-        text_add(out, out->count ? "; " : "");
-        text_add(out, doubt);
+        text_printf(out, "%s%s", out->count ? "; " : "", doubt);
     }
     return is_so;
 }

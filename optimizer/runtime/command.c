@@ -35,8 +35,7 @@ bool command_measure(const char *command, const char *path, double *ret_seconds,
 {
     TEXT(line);
     TEXT(printed);
-    text_add(&line, command);
-    text_add(&line, " ");
+    text_printf(&line, "%s ", command);
     shell_add_word(&line, path);
     FILE *from = shell_start(line.chars);
     if (!from)

@@ -59,8 +59,7 @@ static uint32_t find_symbol(struct logic *l, const char *base, enum symbol_role 
                             const logic_sort *arguments, logic_sort result)
 {
     TEXT(name);
-    text_add(&name, base);
-    text_add(&name, ":");
+    text_printf(&name, "%s:", base);
     for (uint32_t i = 0; i < n; i++)
         print_sort(&name, arguments[i]);
     text_add(&name, ">");

@@ -231,11 +231,6 @@ static poly quotient_atom(struct polys *p, poly a, poly b)
                                                            .divisor = b}));
 }
 
-static bool is_fraction(int64_t value, int64_t divisor)
-{
-    return value >= 0 && value < divisor;
-}
-
 // floor((b * q + r) / b) = q + floor(r / b); and of numbers it is a number.
 poly poly_floor(struct polys *p, poly a, poly b)
 {
@@ -248,7 +243,7 @@ poly poly_floor(struct polys *p, poly a, poly b)
     divide_parts(p, a, &p->polys.items[b].monomials[0], &quotient, &rest);
     poly whole = intern(p, &quotient), left = intern(p, &rest);
     bool is_number = poly_is_const(p, b, &divisor) && poly_is_const(p, left, &value);
-    if (is_number && !is_fraction(value, divisor))
+    if (is_number && (value < 0 || value >= divisor))
         return poly_add(p, whole, poly_const(p, floor_quotient(value, divisor)));
     return left == POLY_ZERO || is_number ? whole : poly_add(p, whole, quotient_atom(p, left, b));
 }

@@ -591,9 +591,8 @@ static bool read_node(struct formulas *fs, uint32_t number_of_node)
     const struct definition *d = &fs->family->lanes[0].definitions[number_of_node];
     struct reading r = {fs, &p->nodes.items[number_of_node], number_of_node, d};
     struct value *value = &fs->of_nodes[number_of_node];
-    if (d->n_stages != 1 || d->n_outputs != 1 || dtype_is_integer(definition_output(d, 0)->dtype))
-        return false;
-    if (!value_of(&r, d->stages[0].body, value))
+    if (d->n_stages != 1 || d->n_outputs != 1 || dtype_is_integer(definition_output(d, 0)->dtype) ||
+        !value_of(&r, d->stages[0].body, value))
         return false;
     *value = as_stored(fs, *value, definition_output(d, 0)->dtype);
     return true;

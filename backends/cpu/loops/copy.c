@@ -71,15 +71,10 @@ static int axis_along_source(int rank, const int64_t *dim, const int64_t *from_s
     return -1;
 }
 
-static bool is_empty(int rank, const int64_t *dim)
-{
-    return ANY(int, i, rank, dim[i] == 0);
-}
-
 void copy_box(char *to, const char *from, int rank, const int64_t *dim, const int64_t *to_stride,
               const int64_t *from_stride, int64_t size)
 {
-    if (is_empty(rank, dim))
+    if (ANY(int, i, rank, dim[i] == 0))
         return;
     int last = rank - 1;
     int along = from_stride[last] == size ? -1 : axis_along_source(rank, dim, from_stride, size);

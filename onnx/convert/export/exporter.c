@@ -166,11 +166,9 @@ struct onnx_node *copy_node(struct exporter *x, uint32_t index)
     const struct onnx_node *n = source_node(x, index);
     *copy = *n;
     copy->inputs.items = arena_array(x->arena, struct onnx_string, n->inputs.count + 1);
-    copy->outputs.items = arena_array(x->arena, struct onnx_string, n->outputs.count + 1);
     for (size_t i = 0; i < n->inputs.count; i++)
         copy->inputs.items[i] = n->inputs.items[i];
-    for (size_t i = 0; i < n->outputs.count; i++)
-        copy->outputs.items[i] = n->outputs.items[i];
+    copy->outputs.items = arena_copy_array(x->arena, n->outputs.items, n->outputs.count);
     if (n->name.size)
         name_set_add(&x->names.nodes, n->name.text);
     vec_push(&x->nodes, ((struct emitted){.order = x->current, .node = copy}));

@@ -48,11 +48,6 @@ static void import_initializers(struct importer *im)
     }
 }
 
-static bool has_unknown_size(const struct type *t)
-{
-    return ANY(int, i, t->rank, t->dim[i] < 0) || t->rank == RANK_UNKNOWN;
-}
-
 static void import_input(struct importer *im, const struct onnx_value_info *info, const struct type *type)
 {
     struct imported_model *m = im->model;
@@ -60,7 +55,8 @@ static void import_input(struct importer *im, const struct onnx_value_info *info
         return;
     tensor_id tensor = graph_add_leaf(&m->graph, operators[OP_INPUT], (int64_t)m->inputs.count, type);
     vec_push(&m->inputs, ((struct imported_value){info->name.text, tensor}));
-    m->symbols.n_unbound += info->type && info->type->tensor && has_unknown_size(type);
+    m->symbols.n_unbound +=
+        info->type && info->type->tensor && (ANY(int, i, type->rank, type->dim[i] < 0) || type->rank == RANK_UNKNOWN);
     define_name(im, &info->name, tensor, NO_ORIGIN, 0);
 }
 

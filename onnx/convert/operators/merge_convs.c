@@ -94,9 +94,8 @@ static bool find_room(const struct conversion *c, const struct linear *large, co
     for (int i = 0; i < a->rank - 2; i++) {
         int64_t offset = pad[i] - (inner ? inner[i] : 0), places = offset / dilation[i];
         int64_t behind = a->dim[2 + i] - b->dim[2 + i] - places;
-        if (offset < 0 || offset % dilation[i] || behind < 0)
-            return false;
-        if (b->dim[2 + i] > 1 && dilation[i] != attribute_at(c, small->node, ROLE_DILATION)->ints[i])
+        if (offset < 0 || offset % dilation[i] || behind < 0 ||
+            (b->dim[2 + i] > 1 && dilation[i] != attribute_at(c, small->node, ROLE_DILATION)->ints[i]))
             return false;
         ret_pads[2 + i] = places;
         ret_pads[a->rank + 2 + i] = behind;

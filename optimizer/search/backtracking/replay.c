@@ -68,11 +68,6 @@ static bool find_same_match(struct reuse *u, uint32_t state, const struct search
     return u->is_found;
 }
 
-static bool is_known_end(const struct reuse *u, uint32_t state)
-{
-    return ANY(size_t, i, u->ends.count, u->ends.items[i] == state);
-}
-
 // Is every step of the chain allowed?
 static bool is_allowed(const struct reuse *u, uint32_t state)
 {
@@ -91,7 +86,7 @@ static void replay_from(struct reuse *u, struct proposal *p)
         state = find_same_match(u, state, &u->steps.items[i])
                     ? states_make_state(u->space, state, &u->match, u->change, &is_new)
                     : NO_STATE;
-    if (state != NO_STATE && !is_known_end(u, state) && is_allowed(u, state))
+    if (state != NO_STATE && !ANY(size_t, i, u->ends.count, u->ends.items[i] == state) && is_allowed(u, state))
         vec_push(&u->ends, state);
 }
 

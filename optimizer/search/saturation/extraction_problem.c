@@ -75,11 +75,6 @@ static void choose_oldest(const struct posing *p, uint32_t *ret_choice)
     }
 }
 
-static bool is_among(const uint64_t *numbers, uint32_t n, uint64_t number)
-{
-    return ANY(uint32_t, i, n, numbers[i] == number);
-}
-
 static uint32_t count_unknown(const struct posing *p, const uint32_t *choice)
 {
     uint32_t n = p->problem.n_classes, count = 0;
@@ -91,7 +86,7 @@ static uint32_t count_unknown(const struct posing *p, const uint32_t *choice)
     for (uint32_t k = 0; k < n; k++) {
         bool is_new = choice[k] != EXTRACTION_NONE && choice[k] != first[k];
         uint64_t number = is_new ? node_costs_unknown(p->costs, p->nodes.items[choice[k]]) : 0;
-        if (number && !is_among(unknown, count, number))
+        if (number && !ANY(uint32_t, i, count, unknown[i] == number))
             unknown[count++] = number;
     }
     return count;
