@@ -4,7 +4,8 @@
 #
 #   show_help_for "$1"        for -h and --help prints the comment at the head of the script and exits with 0
 #   install_packages          apt-get on Debian and Ubuntu, and only when something is missing
-#   make_python_environment   .venv with the packages of scripts/requirements.txt, made anew when that file changes
+#   begin_python_environment  .venv with the packages of scripts/requirements.txt, made anew when that file changes, while
+#   finish_python_environment other work goes on; and waits for it
 #   find_onnxruntime_headers  prints a folder, fetched when it is not there
 #   build_in DIR [OPTION...]  configures (or reconfigures) and builds $targets. In build/ the options begin with
 #                             $plain_options, so that no script builds again what another has built there
@@ -124,15 +125,30 @@ environment_is_current()
     [ -L .venv ] || cmp -s scripts/requirements.txt .venv/requirements.txt
 }
 
-make_python_environment()
+begin_python_environment()
 {
+    packages=
     environment_is_current && return 0
     [ ! -L .venv ] || give_up ".venv is a link to an environment that lacks packages of scripts/requirements.txt"
     say "making .venv with numpy, onnx and onnxruntime"
     rm -rf .venv
     quietly python3 -m venv .venv || give_up "python3 -m venv failed"
-    quietly .venv/bin/python3 -m pip install --disable-pip-version-check -r scripts/requirements.txt ||
+    packages_log=$(mktemp)
+    .venv/bin/python3 -m pip install --disable-pip-version-check -r scripts/requirements.txt >"$packages_log" 2>&1 &
+    packages=$!
+    trap 'kill "$packages" 2>/dev/null || true' EXIT
+    trap 'exit 1' INT TERM
+}
+
+finish_python_environment()
+{
+    [ -n "$packages" ] || return 0
+    if ! wait "$packages"; then
+        cat "$packages_log" >&2
         give_up "pip could not install scripts/requirements.txt"
+    fi
+    trap - EXIT INT TERM
+    rm -f "$packages_log"
     cp scripts/requirements.txt .venv/requirements.txt
 }
 
