@@ -11,7 +11,8 @@
 #include <unistd.h>
 
 #if defined(__SANITIZE_ADDRESS__)
-#define SANITIZING "-fsanitize=address,undefined -fno-sanitize-recover=all"
+#define SANITIZING                                                                                                     \
+    "-fsanitize=address,bounds,integer-divide-by-zero,shift,signed-integer-overflow -fno-sanitize-recover=all"
 #else
 #define SANITIZING ""
 #endif
