@@ -19,10 +19,9 @@ bool cpu_is_tiled(const struct plan *plan, const struct step *step)
     return (is_conv || is_product(step)) && plan_keeps(plan, step->operands[1].memory);
 }
 
-bool cpu_is_mean(const struct plan *plan, const struct step *step)
+bool cpu_is_pool(const struct step *step)
 {
-    return step->kernel == &cpu_kernel_pool.base && step->results[0].rank == 4 &&
-           operator_find_role(plan->graph->nodes.items[step->node].op, ROLE_PADDING) >= 0;
+    return step->kernel == &cpu_kernel_pool.base && step->results[0].rank == 4;
 }
 
 static bool image_of(int rank, const int64_t *dim, const int64_t *stride, int block, int block_axis, int lanes,
@@ -50,10 +49,10 @@ static bool image_of_view(const struct view *v, int lanes, bool is_product, stru
 static void define_window(struct tile_definition *d, const struct plan *plan, const struct step *step)
 {
     const struct node *n = &plan->graph->nodes.items[step->node];
-    bool is_mean = cpu_is_mean(plan, step);
+    bool is_pool = cpu_is_pool(step);
     struct onednn_window w =
-        cpu_window_of(n, 2, is_mean ? node_attribute(n, ROLE_KERNEL)->ints : step->operands[1].dim + 2);
-    d->groups = is_mean ? step->results[0].dim[1] : cpu_attribute_int(n, ROLE_GROUPS);
+        cpu_window_of(n, 2, is_pool ? node_attribute(n, ROLE_KERNEL)->ints : step->operands[1].dim + 2);
+    d->groups = is_pool ? step->results[0].dim[1] : cpu_attribute_int(n, ROLE_GROUPS);
     for (int i = 0; i < 2; i++) {
         d->window.kernel[i] = w.kernel[i];
         d->window.stride[i] = w.stride[i];
@@ -194,11 +193,13 @@ static void join_rows(struct tile_definition *d)
 bool cpu_tile_define_whole(struct tile_step *s, const struct cpu_backend *b, const struct plan *plan,
                            const struct step *step, struct arena *arena)
 {
-    bool is_mean = cpu_is_mean(plan, step);
-    if ((!is_mean && step->operands[CPU_PACKED_OPERAND].block) || !cpu_tile_define(s, b, plan, step))
+    const struct node *n = &plan->graph->nodes.items[step->node];
+    bool is_pool = cpu_is_pool(step);
+    if ((!is_pool && step->operands[CPU_PACKED_OPERAND].block) || !cpu_tile_define(s, b, plan, step))
         return false;
-    if (is_mean)
-        divide_by_counts(s, cpu_attribute_int(&plan->graph->nodes.items[step->node], ROLE_PADDING) != 0, arena);
+    s->definition.is_maximum = is_pool && operator_find_role(n->op, ROLE_PADDING) < 0;
+    if (is_pool && !s->definition.is_maximum)
+        divide_by_counts(s, cpu_attribute_int(n, ROLE_PADDING) != 0, arena);
     else
         cpu_tile_define_epilogue(s, step, arena);
     join_rows(&s->definition);

@@ -17,9 +17,9 @@ struct tile_step {
 };
 // Is it a convolution of images or a product, with known weights?
 bool cpu_is_tiled(const struct plan *plan, const struct step *step);
-// Is it a mean of windows of images? That is a depthwise convolution by ones, whose results are divided by how many
-// places of a window count.
-bool cpu_is_mean(const struct plan *plan, const struct step *step);
+// Is it a maximum or a mean of windows of images? A mean is a depthwise convolution by ones, whose results are divided
+// by how many places of a window count.
+bool cpu_is_pool(const struct step *step);
 // The form of such a step. False: how it stands is not of this form.
 bool cpu_tile_define(struct tile_step *s, const struct cpu_backend *b, const struct plan *plan,
                      const struct step *step);

@@ -4,7 +4,7 @@
 //     dense      vectors of results times single entries of the source, which stands in any layout: convolutions of
 //                every window, step, dilation and group, and products, whose rows are the pixels of one row
 //     lanewise   vectors of the source, where a group has fewer channels than a vector has lanes: depthwise, and others
-//                by exchanging lanes within their groups
+//                by exchanging lanes within their groups; or the maximum of a window, of each channel
 //
 // A row of results is cut into tiles of nearly equal width. Tiles at its edges have code of their own, without the
 // terms that lie outside; above and below the image rows of the window are left out. Where channels do not fill
@@ -40,6 +40,7 @@ struct tile_definition {
     int64_t images, groups, channels, results;   // the last two of a group
     int64_t height, width, result_height, result_width;
     struct tile_window window;
+    bool is_maximum;   // of windows, without weights, instead of a sum; of NaN it is NaN
     struct tile_reading reading;
     struct tile_image source, target;
     struct tile_epilogue epilogue;

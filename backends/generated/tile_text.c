@@ -250,8 +250,9 @@ static bool uses(const struct instruction *i, uint16_t value)
 static int find_bias(const struct tile_definition *d)
 {
     const struct loop *l = d->epilogue.loop;
-    if (!l || d->epilogue.has_relu || !l->n_instructions || l->instructions[0].kind != INSTRUCTION_APPLY ||
-        l->instructions[0].fn != FN_ADD || !uses(&l->instructions[0], 0) || l->results[0].value == 0)
+    if (!l || d->is_maximum || d->epilogue.has_relu || !l->n_instructions ||
+        l->instructions[0].kind != INSTRUCTION_APPLY || l->instructions[0].fn != FN_ADD ||
+        !uses(&l->instructions[0], 0) || l->results[0].value == 0)
         return 0;
     int bias = l->instructions[0].a + l->instructions[0].b;
     const struct tile_image *o = &d->epilogue.operands[bias];

@@ -73,15 +73,20 @@ static inline int64_t all_weights(const struct tile_definition *d)
     return d->groups * d->results * weights_of_result(d);
 }
 
-// The sum of an entry of the results, of [image][channel][row][column] and [result][channel of its group][row][column],
-// and the sum of the sizes of all terms.
+static inline double largest(double a, double b)
+{
+    return isnan(a) || a > b ? a : b;
+}
+
+// The sum, or the maximum, of an entry of the results, of [image][channel][row][column] and [result][channel of its
+// group][row][column], and the sum of the sizes of all terms.
 static inline double sum_at(const struct tile_definition *d, const double *x, const float *w, int64_t entry,
                             double *ret_size)
 {
     const struct tile_window *window = &d->window;
     int64_t column = entry % d->result_width, row = entry / d->result_width % d->result_height;
     int64_t f = result_of(d, entry), n = entry / (d->result_width * d->result_height * d->groups * d->results);
-    double sum = 0;
+    double sum = d->is_maximum ? -INFINITY : 0;
     *ret_size = 0;
     for (int64_t i = 0; i < weights_of_result(d); i++) {
         int64_t c = f / d->results * d->channels + i / window->kernel[1] / window->kernel[0];
@@ -90,9 +95,9 @@ static inline double sum_at(const struct tile_definition *d, const double *x, co
         int64_t v = column * window->stride[1] + s * window->dilation[1] - window->pad[1];
         if (h < 0 || v < 0 || h >= d->height || v >= d->width)
             continue;
-        double term =
-            x[((n * d->groups * d->channels + c) * d->height + h) * d->width + v] * w[f * weights_of_result(d) + i];
-        sum += term;
+        double entry_of_source = x[((n * d->groups * d->channels + c) * d->height + h) * d->width + v];
+        double term = d->is_maximum ? entry_of_source : entry_of_source * w[f * weights_of_result(d) + i];
+        sum = d->is_maximum ? largest(sum, term) : sum + term;
         *ret_size += fabs(term);
     }
     return sum;

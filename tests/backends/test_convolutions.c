@@ -67,7 +67,7 @@ static void pack(const struct trial *t, const float *w, float *ret_packed)
     const int64_t strides[4] = {of_result, each, t->d.window.kernel[1], 1};
     if (has_fewer(t))
         winograd_pack(&t->d, &t->fewer, w, of_result, each, ret_packed, 0, winograd_groups(&t->d));
-    else
+    else if (!t->d.is_maximum)
         tile_pack(&t->d, &t->s, w, strides, ret_packed, 0, tile_weight_groups(&t->d, &t->s));
 }
 
@@ -258,6 +258,16 @@ static bool choose_tiles(struct trial *t, const struct machine *m, int number, s
     return suits(t);
 }
 
+static bool choose_maxima(struct trial *t, const struct machine *m, int number, struct random *random)
+{
+    choose_tiles(t, m, 3 * number, random);
+    t->d.groups *= t->d.channels;
+    t->d.channels = t->d.results = 1;
+    t->d.is_maximum = true;
+    complete(t);
+    return suits(t);
+}
+
 // Sums in parts, which are of whole blocks: of one place, and of windows.
 static bool choose_parts(struct trial *t, const struct machine *m, int number, struct random *random)
 {
@@ -369,6 +379,7 @@ static const struct {
     double specials[5];
 } forms[] = {{choose_tiles, 36, 11, {0, 0, NAN, INFINITY, -INFINITY}},
              {choose_fewer, 24, 7, {0}},
+             {choose_maxima, 24, 17, {0, NAN, INFINITY, -INFINITY, 0}},
              {choose_parts, 16, 5, {0, 0, NAN, INFINITY, 0}},
              {choose_halves, 8, 13, {INFINITY, 0, INFINITY, 0, 0}},
              {choose_few, 15, 14, {0, 0, 0, 0, INFINITY}},

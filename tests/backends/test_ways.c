@@ -282,24 +282,32 @@ TEST(products_of_many_channels_have_tiles)
                    "tile (tile ", 6);
 }
 
-#define MEAN(shape, attributes) "x = f32 " shape "; r = relu x; a = poolavg " attributes " r; z = sigmoid a"
+#define POOL(kind, shape, attributes)                                                                                  \
+    "x = f32 " shape "; r = sigmoid x; a = pool" kind " " attributes " r; z = sigmoid a"
 static const struct {
     enum layout layout;
     const char *graph;
-} means[] = {
-    {LAYOUT_CHANNELS_LAST, MEAN("2 40 11 9", ":kernel 3 3 :stride 1 1 :pad 1 1 1 1")},
-    {LAYOUT_CHANNELS_LAST, MEAN("1 17 11 9", ":kernel 3 2 :stride 2 1 :pad 1 0 2 1 :padding counted")},
-    {LAYOUT_BLOCKS_OF_16, MEAN("2 32 11 9", ":kernel 3 5 :stride 2 2 :pad 1 2 0 2")},
-    {LAYOUT_BLOCKS_OF_16, MEAN("1 16 7 7", ":kernel 7 7 :stride 1 1 :pad 0 0 0 0 :padding counted")},
+} pools[] = {
+    {LAYOUT_CHANNELS_LAST, POOL("avg", "2 40 11 9", ":kernel 3 3 :stride 1 1 :pad 1 1 1 1")},
+    {LAYOUT_CHANNELS_LAST, POOL("avg", "1 17 11 9", ":kernel 3 2 :stride 2 1 :pad 1 0 2 1 :padding counted")},
+    {LAYOUT_BLOCKS_OF_16, POOL("avg", "2 32 11 9", ":kernel 3 5 :stride 2 2 :pad 1 2 0 2")},
+    {LAYOUT_BLOCKS_OF_16, POOL("avg", "1 16 7 7", ":kernel 7 7 :stride 1 1 :pad 0 0 0 0 :padding counted")},
+    {LAYOUT_CHANNELS_LAST, POOL("max", "2 40 11 9", ":kernel 3 3 :stride 1 1 :pad 1 1 1 1")},
+    {LAYOUT_CHANNELS_LAST, POOL("max", "1 17 11 9", ":kernel 3 2 :stride 2 1 :pad 1 0 2 1 :dilation 2 1")},
+    {LAYOUT_BLOCKS_OF_16, POOL("max", "2 32 11 9", ":kernel 3 5 :stride 2 2 :pad 1 2 0 2")},
+    {LAYOUT_BLOCKS_OF_16, POOL("max", "1 16 8 8", ":kernel 2 2 :stride 2 2 :pad 0 0 0 0")},
+    {LAYOUT_CHANNELS_LAST,   // which begins with no bias
+     "x = f32 1 32 8 8; w = weight f32 32; r = reshape :shape 32 1 1 w; b = broadcast :shape 1 32 4 4 r; "
+     "m = poolmax :kernel 2 2 :stride 2 2 x; z = ewadd m b"},
     {LAYOUT_CHANNELS_LAST, "x = f32 1 32 8 8; w = weight f32 32 32 1 1; b = conv x w; "
                            "a = poolavg :kernel 3 3 :stride 1 1 :pad 1 1 1 1 x; c = concat 1 a b; z = relu c"},
 };
 
 // Images in blocks and with channels last, channels that fill no vectors, windows that lie outside, as a part.
-TEST_OF_EACH(means_of_windows_have_tiles, row, means)
+TEST_OF_EACH(pools_have_tiles, row, pools)
 {
     DEVICE(b, open_device(2, 0));
-    check_has_ways(b, row->graph, row->layout, "pool ", "", 5 + row_in_hand);
+    check_has_ways(b, row->graph, row->layout, "pool ", "tile ", 5 + row_in_hand);
 }
 
 // --- results in their place in a concatenation -----------------------------------------------------------------------

@@ -126,7 +126,7 @@ static void list_spaces(const struct cpu_backend *b, const struct plan *plan, co
 
 static bool takes(const struct plan *plan, const struct step *step)
 {
-    return cpu_is_tiled(plan, step) || cpu_is_mean(plan, step);
+    return cpu_is_tiled(plan, step) || cpu_is_pool(step);
 }
 
 // --- schedules -------------------------------------------------------------------------------------------------------
@@ -220,13 +220,15 @@ static bool give_weights(struct tile_kernel *k, const struct step_request *r)
     struct packing packing, *described = describe_packing(&k->step, &packing) ? &packing : NULL;
     bool is_packed;
     list_numbers(&k->step, r);
+    if (k->step.definition.is_maximum)
+        return true;
     k->weights = (float *)cpu_place_packed(r, described, bytes, &is_packed);
     if (is_packed)
         return true;
-    for (size_t i = 0; k->is_mean && i < k->weights_floats; i++)
+    for (size_t i = 0; k->is_pool && i < k->weights_floats; i++)
         k->weights[i] = 1;
-    if (k->is_mean || !cpu_provide_plain(r))
-        return k->is_mean;
+    if (k->is_pool || !cpu_provide_plain(r))
+        return k->is_pool;
     pack_weights(&k->step, r, k->weights);
     cpu_note_packed(r, described, bytes, (char *)k->weights);
     return true;
@@ -245,7 +247,7 @@ static void *prepare(const struct step_request *r)
     struct tile_step *s = &k->step;
     if (!define(s, r->backend, r->plan, r->step, r->step->way.choice, r->arena) || !find_kernel(k, r))
         return NULL;
-    k->is_mean = cpu_is_mean(r->plan, r->step);
+    k->is_pool = cpu_is_pool(r->step);
     k->behind = s->loop ? NULL : cpu_prepare_behind(r);
     k->weights_floats = tile_weights_floats(&s->definition, &s->schedule);
     k->scratch_floats = (tile_scratch_floats(&s->definition, &s->schedule) + 15) & ~(size_t)15;
@@ -279,7 +281,7 @@ size_t cpu_tile_weights(const void *state, char **ret_weights)
 
 int cpu_tile_packed_operand(const void *state)
 {
-    return ((const struct tile_kernel *)state)->is_mean ? -1 : CPU_PACKED_OPERAND;
+    return ((const struct tile_kernel *)state)->is_pool ? -1 : CPU_PACKED_OPERAND;
 }
 
 static bool describe_weights(const void *state, struct packing *ret_packing)

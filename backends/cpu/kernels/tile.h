@@ -8,7 +8,7 @@ struct tile_kernel {
     struct tile_step step;
     struct cpu_behind *behind;   // the epilogue behind the kernel, or NULL
     generated_run_fn *run;
-    bool is_mean;   // of a window: weights are ones
+    bool is_pool;   // weights are ones, or there are none
     float *weights;
     size_t weights_floats, scratch_floats;   // scratch of each part
 };
