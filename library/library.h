@@ -3,7 +3,7 @@
 #include "core/memory/arena.h"
 #include "core/text/error.h"
 #include "include/taso.h"
-#include "optimizer/programs/arguments.h"
+#include "optimizer/job/options.h"
 
 struct workers;
 struct taso_options {

@@ -7,6 +7,7 @@
 #include "core/system/interrupt.h"
 #include "core/system/temporary.h"
 #include "core/text/text.h"
+#include "optimizer/optimize/optimize.h"
 #include "optimizer/report/collect_facts.h"
 #include "optimizer/report/facts.h"
 #include "optimizer/report/html.h"

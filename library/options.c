@@ -11,7 +11,7 @@ taso_options *taso_options_new(void)
 {
     taso_options *o = mem_alloc_zero(sizeof *o);
     char rules[SHARED_PATH_SIZE];
-    o->arguments = optimize_standard_arguments();
+    o->arguments = optimize_standard_arguments;
     o->arguments.optimize.rules = arena_string(&o->arena, standard_rules_file(rules));
     return o;
 }

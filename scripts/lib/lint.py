@@ -6,7 +6,7 @@ from lib.command import run_script
 
 LAYERS = ["core", "expressions", "operators", "derivation", "graph", "substitutions", "properties", "instances", "egraph",
           "selection", "generator", "compare", "verifier",
-          "backends", "tuning", "onnx", "optimizer", "library", "provider", "include"]
+          "backends", "tuning", "onnx", "optimizer", "programs", "library", "provider", "include"]
 SUFFIXES = (".c", ".h", ".inc", ".def", ".cu", ".cuh")
 
 

@@ -41,8 +41,8 @@ def parser_of(says, names):
     parser.add_argument("--folder", metavar="FOLDER", type=pathlib.Path, default=ROOT / "build/bench",
                         help="for results, and for models that --models does not have (default: %(default)s)")
     parser.add_argument("--models", metavar="DIR", type=pathlib.Path, help="a folder that has models already")
-    parser.add_argument("--program", metavar="FILE", default=ROOT / "build/optimizer/taso-opt", help="taso-opt")
-    parser.add_argument("--runner", metavar="FILE", default=ROOT / "build/optimizer/taso-run", help="taso-run, where it is needed")
+    parser.add_argument("--program", metavar="FILE", default=ROOT / "build/programs/taso-opt", help="taso-opt")
+    parser.add_argument("--runner", metavar="FILE", default=ROOT / "build/programs/taso-run", help="taso-run, where it is needed")
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="of the model (default: %(default)s)")
     parser.add_argument("--option", metavar="OPTION", action="append", default=[], help="more options for taso-opt")
     parser.add_argument("--markdown", metavar="FILE", type=pathlib.Path, help="write the table to this file, too")

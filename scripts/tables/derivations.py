@@ -17,7 +17,7 @@ import onnx
 from tables.common import ROOT, Kept, find_or_build, heading, markdown_table, parser_of, run_for_json, tell
 
 MODELS = ["infogan", "dcgan", "fsrcnn", "gcn", "resnet18", "csrnet", "longformer"]
-VERIFY = ROOT / "build/verifier/taso-verify"
+VERIFY = ROOT / "build/programs/taso-verify"
 PEAK, BANDWIDTH = 67e12, 4.8e12   # of an H200: operations of f32 outside of tensor cores, and bytes, in a second
 
 

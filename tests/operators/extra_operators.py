@@ -164,7 +164,7 @@ def names(kind, path):
 def rules_are_judged(folder):
     rules, proved, rejected = folder / "laws.rules", folder / "proved.rules", folder / "rejected.rules"
     rules.write_text(as_text("rule", TRUE | FALSE | LARGER), encoding="utf-8")
-    run(BUILD / "verifier/taso-verify", "rules", rules, "-o", proved, "--rejected", rejected, "--no-conditions", codes=(1,))
+    run(BUILD / "programs/taso-verify", "rules", rules, "-o", proved, "--rejected", rejected, "--no-conditions", codes=(1,))
     assert names("rule", proved) and names("rule", proved) <= set(TRUE), names("rule", proved)
     reasons = rejected.read_text(encoding="utf-8")
     for name in names("rule", rejected) & set(TRUE):   # true, and no argument for all sizes
@@ -175,21 +175,21 @@ def properties_are_judged(folder):
     for laws, code in (TRUE, 0), (FALSE, 1):
         path = folder / "laws.properties"
         path.write_text(as_text("property", laws), encoding="utf-8")
-        said = run(BUILD / "verifier/taso-verify", "properties", path, codes=(0, 1))
+        said = run(BUILD / "programs/taso-verify", "properties", path, codes=(0, 1))
         judged = dict(re.findall(r"^(\S+): (proved|only checked|refuted)", said, re.MULTILINE))
         assert judged.keys() == set(laws) and set(judged.values()) <= ({"refuted"} if code else {"proved", "only checked"}), said
 
 
 def properties_of_the_manual_hold(_):
     path = SOURCE / "examples/axisscale.properties"
-    said = run(BUILD / "verifier/taso-verify", "properties", "--all", "--theory", path)
+    said = run(BUILD / "programs/taso-verify", "properties", "--all", "--theory", path)
     assert set(re.findall(r"^(\S+): (?:proved|axiom)", said, re.MULTILINE)) == names("property", path), said
     assert "follow from the others, all at once: 0" in said, said
 
 
 def rules_of_the_manual_are_proved(folder):
     path, proved = SOURCE / "examples/axisscale.rules", folder / "manual.proved"
-    run(BUILD / "verifier/taso-verify", "rules", path, "--checked", "-o", proved)
+    run(BUILD / "programs/taso-verify", "rules", path, "--checked", "-o", proved)
     assert names("rule", proved) == names("rule", path), proved.read_text(encoding="utf-8")
 
 
@@ -197,10 +197,10 @@ def forms_are_asked_for(folder):
     """Of those of which building says so, and of numbers whose definitions have not what the operator has."""
     path = folder / "forms.properties"
     path.write_text(as_text("property", OF_NO_FORM), encoding="utf-8")
-    said = run(BUILD / "verifier/taso-verify", "properties", path, codes=(1,))
+    said = run(BUILD / "programs/taso-verify", "properties", path, codes=(1,))
     judged = dict(re.findall(r"^(\S+): (proved|only checked|refuted)", said, re.MULTILINE))
     assert judged.keys() == OF_NO_FORM.keys() and "proved" not in judged.values(), said
-    said = run(BUILD / "verifier/taso-verify", "symbolic", path, codes=(0, 1))
+    said = run(BUILD / "programs/taso-verify", "symbolic", path, codes=(0, 1))
     for name, op in ("deep", "deepneg"), ("long", "longsum"), ("mixed", "mixedpool"):
         assert re.search(rf"^{name}: .*{op} has not one form at all ranks and sizes", said, re.MULTILINE), said
 
@@ -212,9 +212,9 @@ def building_says_so(_):
 
 def rules_are_generated(folder):
     found = folder / "found.rules"
-    run(BUILD / "generator/taso-gen", "--with", "squarerelu,relu,ewmul", "--max-ops", "3", "-q", "-o", found)
+    run(BUILD / "programs/taso-gen", "--with", "squarerelu,relu,ewmul", "--max-ops", "3", "-q", "-o", found)
     assert "squarerelu" in found.read_text(encoding="utf-8")
-    run(BUILD / "verifier/taso-verify", "rules", found, "-q", "-o", folder / "found.proved", codes=(0, 1))
+    run(BUILD / "programs/taso-verify", "rules", found, "-q", "-o", folder / "found.proved", codes=(0, 1))
     assert any("squarerelu" in line for line in (folder / "found.proved").read_text(encoding="utf-8").splitlines())
 
 

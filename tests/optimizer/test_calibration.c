@@ -1,5 +1,5 @@
 // Which runs of a model count for the costs of its steps, and when these stay as they are.
-#include "optimizer/calibration.h"
+#include "optimizer/measure/calibration.h"
 #include "tests/support/check.h"
 
 // Each of the first three is the shortest so far, and disturbed.

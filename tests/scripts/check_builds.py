@@ -31,7 +31,7 @@ def make_copy(folder):
     write_program(folder / "scripts/build-models", NOTE)
     write_program(folder / "scripts/lib/summarize-tests", NOTE)
     write_program(folder / "scripts/lib/onnxruntime-headers", NOTE)
-    write_program(folder / "build/optimizer/taso-opt", OPTIMIZES)
+    write_program(folder / "build/programs/taso-opt", OPTIMIZES)
     (folder / "build/build.ninja").write_text("", encoding="utf-8")
     (folder / "build/meson-logs").mkdir()
     (folder / ".venv").symlink_to(ROOT / ".venv")
@@ -64,7 +64,7 @@ def main():
         demo, told = calls_of("demo", folder)
         test, _ = calls_of("test", folder)
         assert options_of(demo) and options_of(demo) == options_of(test), (demo, test)
-        assert "ninja -C build optimizer/taso-opt" in demo, demo
+        assert "ninja -C build programs/taso-opt" in demo, demo
         assert "ninja -C build all" in test, test
         assert demo[-1].startswith("taso-opt "), demo
         assert told[-1] == "python: .venv/bin/python3", told

@@ -1,0 +1,229 @@
+// The untuned result is noted with its texts, as compiled models have them, so that it can be run so again.
+#include "optimizer/optimize/tuning_phase.h"
+
+#include "backends/backend.h"
+#include "backends/costs/layout_policy.h"
+#include "backends/costs/plan_choices.h"
+#include "core/system/clock.h"
+#include "core/system/progress.h"
+#include "core/text/error.h"
+#include "optimizer/limits.def"
+#include "optimizer/measure/choices_in_place.h"
+#include "optimizer/measure/contenders.h"
+#include "tuning/former_choices.h"
+#include "tuning/tune_graph.h"
+#include <string.h>
+
+struct untuned {
+    struct arena arena;
+    struct graph graph;   // as it is run
+    struct contender way;
+    step_choices list;
+    struct former_choices *choices;   // in the cost database
+    struct reported_timing timing;
+    enum layout_policy policies[2];
+};
+
+static double seconds_of_tuning(const struct optimizing *o, double share)
+{
+    return share * 60 * o->options->tune_minutes;
+}
+
+bool optimizing_check_tuning(struct optimizing *o)
+{
+    bool is_own = o->options->device == DEVICE_CPU && !o->runtime.is_open && !o->options->measure_command;
+    return o->options->tune_minutes == 0 || is_own ||
+           error_set_code(o->error, EXIT_USAGE, NULL,
+                          "--tune is for models that our own executor runs: with --runtime taso, or a .taso file");
+}
+
+// --- the outcome of a contest ----------------------------------------------------------------------------------------
+
+// The faster one of the original and a finalist, as they were timed last, as it is run.
+static bool find_winner(struct optimizing *o, size_t finalist, struct arena *arena, struct graph *ret_graph,
+                        struct contender *ret_way)
+{
+    struct error ignored = {0};
+    bool is_result = o->report.timing.is_faster;
+    const struct graph *original = &o->model.graph;
+    const struct graph *whole = is_result ? &o->results.finalists.items[finalist].result.graph : original;
+    *ret_way = (struct contender){.graph = ret_graph, .policy = o->results.policies[is_result], .finalist = finalist};
+    o->backend->policy = ret_way->policy;
+    return graph_cut(ret_graph, whole, is_result ? original : NULL, &o->inputs.cut) &&
+           backend_find_layouts(o->backend, ret_graph, arena, &ret_way->layouts, &ignored);
+}
+
+struct untuned *optimizing_note_untuned(struct optimizing *o, size_t finalist)
+{
+    struct untuned *u = mem_alloc_zero(sizeof *u);
+    struct error ignored = {0};
+    if (find_winner(o, finalist, &u->arena, &u->graph, &u->way) &&
+        backend_list_choices(o->backend, &u->graph, u->way.layouts, &u->arena, &u->list, &ignored))
+        u->way.choices = &u->list;
+    u->choices = former_choices_note(o->backend);
+    u->timing = o->report.timing;
+    memcpy(u->policies, o->results.policies, sizeof u->policies);
+    o->report.timing = (struct reported_timing){.n_timed = 0};
+    return u;
+}
+
+void optimizing_forget_untuned(struct untuned *u)
+{
+    former_choices_free(u->choices);
+    vecs_free(u, list, timing.contenders);
+    graph_free(&u->graph);
+    arena_free(&u->arena);
+    mem_free(u, sizeof *u);
+}
+
+// --- kernels of the untuned result -----------------------------------------------------------------------------------
+
+static void show_kernels(void *context, const struct tuning_progress *p)
+{
+    progress_update(context, (uint64_t)(100 * p->seconds / p->budget), "%zu steps, %zu trials, %.3f -> %.3f ms",
+                    p->n_steps, p->n_tried, p->before * 1e3, p->now * 1e3);
+}
+
+static void tune_kernels(struct optimizing *o, const struct graph *g, enum layout_policy policy)
+{
+    struct progress progress;
+    struct error ignored = {0};
+    const struct tuning_options options = {.seconds = seconds_of_tuning(o, SHARE_OF_KERNELS_ALONE),
+                                           .seed = (uint64_t)o->options->seed,
+                                           .learns = true,
+                                           .reuses = true,
+                                           .reuses_former = true,
+                                           .context = &progress,
+                                           .progress = show_kernels};
+    progress_start(&progress, o->options->progress, "tuning kernels", 100);
+    struct graph_tuning *t = graph_tuning_new(o->backend, g, policy, &options);
+    if (t) {
+        plan_tuning_advance(graph_tuning_of_plan(t), options.seconds, &ignored);
+        o->report.tuned.kernels = plan_tuning_progress(graph_tuning_of_plan(t));
+        graph_tuning_free(t);
+    }
+    progress_end(&progress);
+    backend_save_costs(o->backend, &ignored);
+}
+
+void optimizing_tune_untuned(struct optimizing *o, const struct untuned *u)
+{
+    enum phase before = phases_enter(&o->time.phases, PHASE_TUNING);
+    if (u->way.choices)
+        tune_kernels(o, &u->graph, optimizing_is_timed(o) ? u->way.policy : LAYOUTS_BEST);
+    phases_enter(&o->time.phases, before);
+}
+
+// --- all passes ------------------------------------------------------------------------------------------------------
+
+#define MOST_GRAPHS 8
+
+struct tuned_graphs {
+    struct optimizing *o;
+    size_t n;
+    struct graph graphs[MOST_GRAPHS];
+    const struct graph *all[MOST_GRAPHS];
+    struct progress progress;
+    double started;
+};
+
+static void show_passes(void *context, double before, double now, size_t n_evaluated)
+{
+    struct tuned_graphs *t = context;
+    double share =
+        (clock_seconds() - t->started) / seconds_of_tuning(t->o, 1 - SHARE_OF_KERNELS_ALONE - SHARE_IN_PLACE);
+    progress_update(&t->progress, (uint64_t)(100 * share), "%zu candidates, %.3f -> %.3f ms", n_evaluated, before * 1e3,
+                    now * 1e3);
+}
+
+static void add_graph(struct tuned_graphs *t, const struct graph *g)
+{
+    const struct graph *original = t->n ? &t->o->model.graph : NULL;
+    if (t->n == MOST_GRAPHS || !graph_cut(&t->graphs[t->n], g, original, &t->o->inputs.cut))
+        return;
+    t->all[t->n] = &t->graphs[t->n];
+    t->n++;
+}
+
+static void add_graphs(struct tuned_graphs *t)
+{
+    add_graph(t, &t->o->model.graph);
+    for (size_t i = 0; i < t->o->results.finalists.count; i++)
+        if (optimizing_is_rewritten(t->o, i))
+            add_graph(t, &t->o->results.finalists.items[i].result.graph);
+}
+
+// The first finalist is what is taken without any search.
+static void search(struct tuned_graphs *t)
+{
+    struct optimizing *o = t->o;
+    struct error ignored = {0};
+    const struct passes_options options = {.n_graphs = t->n,
+                                           .graphs = t->all,
+                                           .standard_graph = t->n > 1,
+                                           .seconds = seconds_of_tuning(o, 1 - SHARE_OF_KERNELS_ALONE - SHARE_IN_PLACE),
+                                           .seed = (uint64_t)o->options->seed,
+                                           .has_store = true,
+                                           .context = t,
+                                           .progress = show_passes};
+    o->results.passes = passes_new(o->backend);
+    t->started = clock_seconds();
+    progress_start(&t->progress, o->options->progress, "tuning all passes", 100);
+    if (passes_search(o->results.passes, &options, &o->report.tuned.passes, &ignored) && optimizing_is_timed(o))
+        o->backend->tuned = passes_decisions(o->results.passes);
+    progress_end(&t->progress);
+}
+
+// Decisions of passes are adopted with what they gain, and so are choices that were made for them.
+void optimizing_tune_passes(struct optimizing *o, const struct untuned *u)
+{
+    struct tuned_graphs t = {.o = o};
+    struct former_choices *former = former_choices_note(o->backend);
+    enum phase before = phases_enter(&o->time.phases, PHASE_TUNING);
+    add_graphs(&t);
+    if (t.n)
+        search(&t);
+    if (optimizing_is_timed(o))
+        optimizing_choose_in_place(o, u->choices, seconds_of_tuning(o, SHARE_IN_PLACE));
+    else
+        former_choices_restore(former, o->backend);
+    former_choices_free(former);
+    for (size_t i = 0; i < t.n; i++)
+        graph_free(&t.graphs[i]);
+    phases_enter(&o->time.phases, before);
+}
+
+// --- the verdict -----------------------------------------------------------------------------------------------------
+
+static double gain_of(struct optimizing *o, const struct untuned *u, size_t finalist)
+{
+    ARENA(arena);
+    struct graph graph FREED_BY(graph_free) = {0};
+    struct contender ways[2] = {u->way};
+    bool is_found = u->way.choices && find_winner(o, finalist, &arena, &graph, &ways[1]);
+    return is_found ? contenders_gain(o, ways) : 0;
+}
+
+bool optimizing_adopt_tuned(struct optimizing *o, struct untuned *u, size_t finalist)
+{
+    o->report.tuned.is_timed = optimizing_is_timed(o);
+    if (!o->report.tuned.is_timed)
+        return true;
+    o->report.tuned.gain = gain_of(o, u, finalist);
+    if (o->report.tuned.gain > 0)
+        return true;
+    o->backend->tuned = NULL;
+    former_choices_restore(u->choices, o->backend);
+    struct reported_timing tuned = o->report.timing;
+    o->report.timing = u->timing;
+    u->timing = tuned;
+    memcpy(o->results.policies, u->policies, sizeof u->policies);
+    return false;
+}
+
+void optimizing_end_tuning(struct optimizing *o)
+{
+    if (o->results.passes)
+        passes_free(o->results.passes);
+    o->results.passes = NULL;
+}
