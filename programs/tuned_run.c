@@ -5,6 +5,7 @@
 #include "core/memory/arena.h"
 #include "core/text/log.h"
 #include "core/text/text.h"
+#include "optimizer/limits.def"
 #include "optimizer/run/contest.h"
 #include "tuning/former_choices.h"
 #include "tuning/tune_plan.h"

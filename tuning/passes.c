@@ -24,8 +24,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HOPS_OF_FUSION 5
-#define HOPS_OF_LAYOUT 2
 #define APART 1   // value of fusion
 #define ANEW 1    // value of the node of layouts that stands for all: solved for what is apart
 #define FINGERPRINT_OF_ALL 2

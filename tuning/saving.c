@@ -4,8 +4,7 @@
 #include "backends/backend.h"
 #include "core/system/clock.h"
 #include "core/text/error.h"
-
-#define TIMES_ITS_DURATION 30
+#include "tuning/limits.def"
 
 void saving_consider(struct saving *s, struct backend *b)
 {

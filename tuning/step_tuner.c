@@ -15,13 +15,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FEW_SCHEDULES 96   // are tried all
-#define FINALISTS 3        // that are timed beside the choice so far
+#define FINALISTS 3   // that are timed beside the choice so far
 #define ROUNDS 5
 #define MOST_BATCH 64
-#define TRIALS_OF_A_JOB 4   // of a pool of machines
-#define FORMER_BATCH 12     // known trials count as so many that gained nothing,
-#define MOST_FORMER 4       // up to so many times
 
 struct step_tuner {
     struct step_tuning tuning;
@@ -192,8 +188,8 @@ struct step_tuner *step_tuner_new(const struct step_tuning *tuning)
     t->state.n_suitable = n;
     recall_trials(t);
     t->state.n_fruitless = t->state.n_recalled / FORMER_BATCH;
-    if (t->state.n_fruitless > MOST_FORMER)
-        t->state.n_fruitless = MOST_FORMER;
+    if (t->state.n_fruitless > MOST_FORMER_BATCHES)
+        t->state.n_fruitless = MOST_FORMER_BATCHES;
     start_from_listed(t);
     return t;
 }

@@ -18,13 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define BATCH 12   // trials that are compiled as one unit
-#define BATCH_OF_COMMAND 48
-#define MOST_FRUITLESS 8         // batches, after which a step is left
-#define TRIALS_FROM_NOTHING 24   // after which others may reuse a step's best
 #define MOST_BRIDGES 32
-#define MOST_FORMER_STEPS 32
-#define SECONDS_FOR_BRIDGES 20   // of the whole, below which there are none
 
 struct item {   // a space of a step
     struct step_tuner *tuner;

@@ -6,9 +6,7 @@
 #include "backends/fake/fake.h"
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
-
-// Models with more weights than these get no random ones.
-#define WEIGHTS_OF_A_LARGE_MODEL ((size_t)1 << 30)
+#include "optimizer/limits.def"
 
 struct backend_options optimizing_backend_options(struct optimizing *o)
 {

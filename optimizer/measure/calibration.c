@@ -17,8 +17,6 @@
 #include "optimizer/run/contest.h"
 #include <math.h>
 
-#define MOST_DISTURBED 3   // times the least number of runs: then disturbed ones have to do
-
 struct profile {
     const struct plan *plan;
     size_t n_runs;

@@ -18,8 +18,6 @@
 #include "optimizer/run/model_weights.h"
 #include <math.h>
 
-#define LARGEST_PAD ((uint64_t)1 << 20)
-
 // --- our executor ----------------------------------------------------------------------------------------------------
 
 // Something in front, of a size of its own in each load: so where a model lies is not the same.

@@ -17,9 +17,6 @@
 #include <math.h>
 #include <string.h>
 
-#define MOST_CLASSES 6        // that are tried one by one; what is left is one more
-#define MOST_TIMES_LONGER 4   // than the time for measuring it goes on, with what loading takes
-
 struct judged_kind {
     uint64_t kind;
     bool is_kept;
@@ -76,7 +73,7 @@ static void merge_small_classes(struct region_contest *c, double seconds)
     struct region_class rest = {.change = 0};
     size_t kept = 0;
     vec_each(&c->classes, k) {
-        if (fabs(k->change) >= SEEN * seconds && kept < MOST_CLASSES) {
+        if (fabs(k->change) >= SEEN * seconds && kept < MOST_REGION_CLASSES) {
             c->classes.items[kept++] = *k;
             continue;
         }
@@ -117,7 +114,7 @@ static bool is_time_over(const struct region_contest *c)
 // Half of the time for timing, where that is limited, is for the verdict on what is left.
 static double deadline_of_regions(const struct optimizing *o)
 {
-    double now = clock_seconds(), usual = MOST_TIMES_LONGER * o->options->measure_seconds;
+    double now = clock_seconds(), usual = REGIONS_TIMES_LONGER * o->options->measure_seconds;
     double end = time_limit_of_timing(&o->time.limit);
     return now + (end > 0 ? fmin(usual, SHARE_OF_REGIONS * (end - now)) : usual);
 }

@@ -14,6 +14,7 @@
 #include "core/text/log.h"
 #include "core/text/text.h"
 #include "optimizer/job/model_export.h"
+#include "optimizer/limits.def"
 #include "optimizer/runtime/command.h"
 #include <math.h>
 #include <string.h>

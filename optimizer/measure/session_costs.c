@@ -17,8 +17,6 @@
 #include <math.h>
 #include <string.h>
 
-#define LEAST_RUNS 5
-
 // A graph at the sizes that it is run with.
 struct sized {
     struct optimizing *o;
@@ -88,8 +86,8 @@ static bool profile_files(struct sized *s, const char *const paths[2], const str
 {
     LOCAL_LIST(worker_kernels, kernels);
     double wholes[2], began = clock_seconds();
-    bool is_done =
-        worker_profile(&s->o->runtime.worker, paths, s->set, SECONDS_OF_A_PROFILE, LEAST_RUNS, &kernels, wholes, error);
+    bool is_done = worker_profile(&s->o->runtime.worker, paths, s->set, SECONDS_OF_A_PROFILE, LEAST_SESSION_RUNS,
+                                  &kernels, wholes, error);
     s->o->time.of_profile = fmax(s->o->time.of_profile, clock_seconds() - began);
     if (is_done) {
         double slower = wholes[1] > 0 ? note_original_again(s, wholes[1]) : 1;

@@ -8,12 +8,11 @@
 #include "core/text/log.h"
 #include "core/text/text.h"
 #include "optimizer/job/optimization.h"
+#include "optimizer/limits.def"
 #include "optimizer/optimize/judgement.h"
 #include "optimizer/optimize/output_check.h"
 #include "optimizer/search/result.h"
 #include <string.h>
-
-#define MOST_SEARCHES_AGAIN 4
 
 // --- what fails ------------------------------------------------------------------------------------------------------
 

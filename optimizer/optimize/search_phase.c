@@ -84,9 +84,6 @@ static void take_turn(struct search_options *options, enum turn turn)
         options->patience = (int64_t)ceil(SHARE_OF_PATIENCE * (double)options->patience);
 }
 
-// E-nodes that are measured where backtracking has found something: a few tenths of a second.
-#define MOST_UNKNOWN 4
-
 // Goes on from what was found.
 static void saturate(struct optimizing *o, const struct cost_model *cost, double time_left, struct search_result *found)
 {
@@ -340,8 +337,6 @@ static bool choose_finalist(struct optimizing *o, size_t *ret_best)
 
 // --- from corrected costs --------------------------------------------------------------------------------------------
 
-#define MOST_SEARCHES 3
-
 // A result that running models have shown to gain stays: another search may not find the way to it again.
 static void leave(struct optimizing *o, size_t finalist)
 {
@@ -430,8 +425,6 @@ static bool search_tuned(struct optimizing *o, size_t *ret_best)
     return is_done;
 }
 
-#define SECONDS_OF_REPAIRS 3
-
 // A step that other programs disturbed when it was measured is measured again first, if the original has it, and runs
 // that left costs are tried by some of these, unless costs are believed by request. Not where nothing is timed: then
 // the same database leads to the same result; but guests are timed by others.
@@ -475,8 +468,6 @@ static void price_original_in_runtime(struct optimizing *o)
     if (o->search.step_costs && is_calibrated(o) && !interrupt_requested())
         optimizing_calibrate_in_runtime(o, &change);
 }
-
-#define USUAL_LAYOUTS 2   // policies that give other plans
 
 static struct remaining_time remaining_time_of(const struct optimizing *o)
 {

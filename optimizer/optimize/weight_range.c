@@ -9,9 +9,6 @@
 #include "optimizer/search/weight_bytes.h"
 #include <math.h>
 
-#define GROWTH_OF_SMALL_MODELS ((size_t)16 << 20)   // bytes that weights may grow by in any case
-#define MOST_ELEMENTS ((int64_t)1 << 20)            // of other weights than halves
-
 static size_t most_weight_bytes(const struct optimizing *o)
 {
     size_t own = graph_weight_bytes(&o->model.graph), least = mem_sum(own, GROWTH_OF_SMALL_MODELS);
@@ -21,7 +18,7 @@ static size_t most_weight_bytes(const struct optimizing *o)
 
 static bool is_looked_at(const struct type *type)
 {
-    return type->dtype == DTYPE_F16 || (dtype_is_float(type->dtype) && type_elements(type) <= MOST_ELEMENTS);
+    return type->dtype == DTYPE_F16 || (dtype_is_float(type->dtype) && type_elements(type) <= MOST_ELEMENTS_LOOKED_AT);
 }
 
 // NaN: nothing is known of it.

@@ -3,13 +3,12 @@
 
 #include "core/text/json.h"
 #include "core/text/text.h"
+#include "optimizer/limits.def"
 #include <assert.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <string.h>
-
-#define MOST_WIDTH 40   // of labels, and of what stands in a table, that others are put under
 
 // --- building --------------------------------------------------------------------------------------------------------
 
@@ -263,7 +262,7 @@ static void measure_row(const struct facts *f, uint32_t row, bool is_head, size_
         text_clear(&cell);
         print_cell(&cell, f, i, is_head);
         size_t width = cell.count ? width_of(cell.chars, cell.count) : 0;
-        width = width > MOST_WIDTH ? MOST_WIDTH : width;
+        width = width > MOST_LABEL_WIDTH ? MOST_LABEL_WIDTH : width;
         widths[column] = width > widths[column] ? width : widths[column];
         column++;
     }
@@ -304,7 +303,7 @@ static size_t width_of_labels(const struct facts *f, uint32_t at)
         size_t width = is_shown(f, i) ? width_of(f->items.items[i].label, strlen(f->items.items[i].label)) : 0;
         most = width > most && !is_section(f, i) ? width : most;
     }
-    return most < MOST_WIDTH ? most : MOST_WIDTH;
+    return most < MOST_LABEL_WIDTH ? most : MOST_LABEL_WIDTH;
 }
 
 static void print_group(struct text *out, const struct facts *f, uint32_t at)

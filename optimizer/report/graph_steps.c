@@ -5,8 +5,7 @@
 #include "backends/planning/plan_text.h"
 #include "core/text/text.h"
 #include "onnx/convert/export/export.h"
-
-#define MAX_NAMES 6   // of operators in one kind
+#include "optimizer/limits.def"
 
 void graph_steps_free(struct graph_steps *s)
 {
@@ -31,7 +30,7 @@ static void print_kind(struct text *out, const struct plan *plan, const struct s
 {
     int n = 0;
     for (node_id node = step->origin.first_node; node != NO_NODE; node = plan->next_node[node]) {
-        if (n++ == MAX_NAMES) {
+        if (n++ == MOST_NAMES_OF_A_STEP) {
             text_add(out, " + ...");
             return;
         }

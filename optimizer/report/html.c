@@ -2,6 +2,7 @@
 #include "optimizer/report/html.h"
 
 #include "core/text/text.h"
+#include "optimizer/limits.def"
 #include "optimizer/report/facts.h"
 #include "optimizer/report/page_files.h"
 #include "optimizer/report/picture.h"
@@ -242,10 +243,6 @@ static void add_steps(struct text *out, const struct graph_steps *steps)
 }
 
 // --- the course ------------------------------------------------------------------------------------------------------
-
-#define CHART_WIDTH 900
-#define CHART_HEIGHT 260
-#define CHART_MARGIN 90
 
 struct chart {
     double most_expanded, least, most;   // of what is shown

@@ -5,6 +5,7 @@
 #include "core/memory/table.h"
 #include "core/text/text.h"
 #include "onnx/convert/export/read_back.h"
+#include "optimizer/limits.def"
 #include "optimizer/report/report.h"
 #include "optimizer/report/symbols.h"
 #include <stdlib.h>
@@ -12,7 +13,6 @@
 
 #define PITCH_X (PICTURE_BOX_WIDTH + 22)
 #define PITCH_Y (PICTURE_BOX_HEIGHT + 30)
-#define MARGIN 20
 #define NOT_SHOWN UINT32_MAX
 
 enum { SWEEPS = 4 };
@@ -296,11 +296,11 @@ static void place_nodes(struct drawing *d)
         right = i == 0 || p->nodes.items[i].x > right ? p->nodes.items[i].x : right;
     }
     for (size_t i = 0; i < p->nodes.count; i++) {
-        p->nodes.items[i].x += MARGIN - left;
-        p->nodes.items[i].y = MARGIN + (double)p->nodes.items[i].layer * PITCH_Y;
+        p->nodes.items[i].x += PICTURE_MARGIN - left;
+        p->nodes.items[i].y = PICTURE_MARGIN + (double)p->nodes.items[i].layer * PITCH_Y;
     }
-    p->width = right - left + PICTURE_BOX_WIDTH + 2 * MARGIN;
-    p->height = (double)(d->first.count - 1) * PITCH_Y + 2 * MARGIN;
+    p->width = right - left + PICTURE_BOX_WIDTH + 2 * PICTURE_MARGIN;
+    p->height = (double)(d->first.count - 1) * PITCH_Y + 2 * PICTURE_MARGIN;
 }
 
 void picture_make(struct picture *ret_picture, const struct report *r, int which)

@@ -252,8 +252,6 @@ static size_t distance(const struct change *c)
 COMPARISON(compare_changes, struct change,
            ORDER(distance(y), distance(x)) ?: ORDER(y->before, x->before) ?: strcmp(x->name, y->name))
 
-#define MOST_TYPES 8
-
 static void print_changes(struct text *out, const struct change *changes, size_t n)
 {
     size_t n_shown = n < MOST_TYPES ? n : MOST_TYPES;
@@ -284,8 +282,6 @@ static void print_nodes(struct text *out, const struct report *r)
     vec_sort(&changes, compare_changes);
     print_changes(out, changes.items, changes.count);
 }
-
-#define MOST_REASONS 3
 
 static void print_not_understood(struct text *out, const struct report *r)
 {

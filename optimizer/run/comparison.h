@@ -9,7 +9,6 @@ struct model_inputs {
     size_t count;
     struct tensor_value *values;   // by the index of the input leaves; those that nobody reads have no data
 };
-#define INDEX_LIMIT 16   // of most
 // Random values for the inputs that outputs of a graph depend on, all with elements that are numbers: normal ones for
 // floating-point types, integers below a limit, as they are mostly indices, and coins.
 void model_inputs_fill(struct model_inputs *ret_inputs, const struct graph *g, size_t count, uint64_t seed,
@@ -18,7 +17,6 @@ void model_inputs_fill(struct model_inputs *ret_inputs, const struct graph *g, s
 // between 0 and 1 and above 1, each of them for all inputs, and mixed. A root, a logarithm or an inverse of a sine is
 // not finite at others.
 #define INPUT_ATTEMPTS 9
-#define SECONDS_OF_ATTEMPTS 5   // after which no further one is made, of large models
 void model_inputs_vary(struct model_inputs *inputs, int attempt);
 
 // The user's data takes the place of what was filled in, where there is some.

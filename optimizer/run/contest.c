@@ -12,18 +12,6 @@
 #include <math.h>
 #include <time.h>
 
-#define WARM_UP_RUNS 2
-#define QUALIFYING_ROUNDS 2   // at least
-#define FINAL_RUNS 11         // at least, of all loads together
-#define MOST_ROUNDS 2000
-#define TIMES_LONGER 4        // than planned an open final goes on where nobody says until when
-#define LOADS_FOR_NOTHING 3   // of the final, after its time is over, that may show that there is no gain,
-#define LOADS_FOR_MUCH 4      // or a large one: so many times the interval; or next to none beside it
-#define LEAST_PAIRS 4         // of runs, that say something
-#define LOADS_OF_A_LOOK 2     // of both, after which what is against an earlier verdict is believed
-#define ROUNDS_OF_A_LOOK 2    // at least, of one of these
-#define NANOSECONDS_OF_WAITING 500000000L
-
 struct entrant {
     bool is_out, is_loaded;
     bool is_known;     // from earlier runs: it is in, and not run
@@ -146,7 +134,7 @@ static bool is_to_run(const struct entrant *e)
 static bool is_time_over(const struct stage *s, size_t rounds, double started, double seconds)
 {
     double limit = interrupt_requested() ? fmin(seconds, SECONDS_WHEN_INTERRUPTED) : seconds;
-    return rounds >= (s->c->loads_itself ? 1 : MOST_ROUNDS) ||
+    return rounds >= (s->c->loads_itself ? 1 : MOST_CONTEST_ROUNDS) ||
            (rounds >= s->least_rounds && now(s->e) - started > limit);
 }
 
@@ -452,9 +440,9 @@ static bool is_out_of_time(const struct stage *s)
 // slowly its models load.
 static bool is_time_left(const struct stage *s, double started, double first_part)
 {
-    double longest = TIMES_LONGER * s->c->seconds, so_far = now(s->e) - started;
+    double longest = FINAL_TIMES_LONGER * s->c->seconds, so_far = now(s->e) - started;
     bool is_left = s->c->worth > 0 ? so_far + so_far / 2 < fmax(longest, s->c->worth)
-                                   : so_far < fmax(longest, TIMES_LONGER * first_part);
+                                   : so_far < fmax(longest, FINAL_TIMES_LONGER * first_part);
     return !interrupt_requested() && (s->c->deadline > 0 ? now(s->e) < s->c->deadline : is_left);
 }
 

@@ -18,8 +18,6 @@
 
 struct error;
 
-#define CONTEST_LOADS 7   // of the two that are timed in the end
-
 // The outcome of an earlier contest.
 struct earlier_verdict {
     size_t original, result;   // n: no result took part
@@ -62,7 +60,6 @@ struct contest {
     // machine that others use is disturbed. Then the contest waits for a while, and is given up where they stay.
     const double *expected;
 };
-#define PROFILE_LEAST_RUNS 3   // of a model, for the costs of its steps
 #define PROFILE_MOST_RUNS 15
 struct contest_outcome {
     size_t original, result;             // the fastest of each kind; n: no result takes part

@@ -6,6 +6,7 @@
 #include "core/text/text.h"
 #include "graph/graph_whole.h"
 #include "onnx/convert/symbolic/import_symbolic.h"
+#include "optimizer/limits.def"
 #include "optimizer/run/runnable.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -171,10 +172,6 @@ static bool is_within(const struct profile_request *r, const int64_t *binding, s
     return find_run_size(r, binding, &size) && size.bytes <= most.bytes && size.operations <= most.operations;
 }
 
-#define BYTES_OF_SMALL_MODELS (32 << 20)   // that a run of any model may make
-#define RUNS_OF_WEIGHTS 16                 // as much as so many times its weights, too
-#define OPERATIONS_OF_BYTE 2048            // that it may take for each of these
-
 // The work at sizes that are chosen here: many symbols in one tensor are more memory, and work, than a small model is
 // worth.
 static struct run_size moderate_size(const struct imported_model *m)
@@ -254,7 +251,6 @@ static bool say_untyped(const struct size_bindings *b, const struct imported_mod
 }
 
 #define MOST_ATTEMPTS 3   // at sizes of probes
-#define MOST_HALVINGS 7   // of usual sizes
 
 static int64_t halved(const struct imported_model *m, size_t symbol, int n)
 {

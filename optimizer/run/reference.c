@@ -4,6 +4,7 @@
 #include "core/memory/arena.h"
 #include "core/system/clock.h"
 #include "core/system/interrupt.h"
+#include "optimizer/limits.def"
 #include <string.h>
 
 static bool record(const struct reference *r, struct model *m, const struct graph *g, int attempt, struct arena *arena,

@@ -5,10 +5,6 @@
 #include "optimizer/run/contest.h"
 #include <math.h>
 
-#define LOADS_OF_CHECK 2            // of the original and the result, one after the other
-#define RUNS_OF_CHECK 2             // of each
-#define TIMES_WITH_MORE_LAYOUTS 2   // of what a turn took with one layout for all, for one that measures others
-
 // How many times longer all lasts than processors work for it, files apart. With several threads that is below 1 where
 // nobody disturbs.
 static double slowness(const struct remaining_time *o)

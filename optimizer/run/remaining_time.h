@@ -9,8 +9,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define BYTES_AT_ONCE ((size_t)64 << 20)   // of contenders loaded into the program's memory; more are loaded in turn
-
 // The known facts of the job. All seconds.
 struct remaining_time {
     double weight_bytes;           // of the model

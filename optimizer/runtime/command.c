@@ -4,11 +4,10 @@
 #include "core/system/shell.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
+#include "optimizer/limits.def"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define MOST_PRINTED (1 << 20)
 
 // False: it prints without end.
 static bool read_all(FILE *from, struct text *ret_text)

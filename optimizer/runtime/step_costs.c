@@ -20,15 +20,6 @@
 #include <math.h>
 #include <string.h>
 
-#define LEAST_RUNS 7
-#define ENOUGH_RUNS 4                     // that nobody disturbed
-#define LARGEST_GROUP ((size_t)1 << 30)   // bytes of made-up weights: what needs more is guessed
-#define LARGEST_IMAGE ((size_t)1 << 27)   // bytes of what is brought into blocks to measure that
-#define CACHED ((size_t)32 << 20)         // of all weights of a model: these stay in the caches between runs
-#define WORTH_COOLING ((size_t)1 << 17)   // of a group's
-#define KEPT_REALS 64   // constants of so many numbers are measured with their own: exponents, bounds, scales
-#define KEPT_BYTES ((size_t)1 << 20)   // and those of integers, which are indices
-
 // A group in sessions: the sum of what all its occurrences took. Its kind is that of step_groups_kind.
 struct session_note {
     const char *text;
@@ -61,7 +52,7 @@ struct step_costs {
 static bool drop_disturbed(double *seconds, size_t *n)
 {
     size_t n_quiet = COUNT(size_t, i, *n, seconds[i] >= 0);
-    bool are_enough = n_quiet >= ENOUGH_RUNS;
+    bool are_enough = n_quiet >= ENOUGH_GROUP_RUNS;
     size_t kept = 0;
     for (size_t i = 0; i < *n; i++)
         if (seconds[i] >= 0 || !are_enough)
@@ -82,7 +73,7 @@ static struct step_cost summarize(double *seconds, size_t n)
     struct sample_summary summary = sample_summarize(seconds, kept);
     return (struct step_cost){.seconds = summary.median,
                               .spread = summary.spread,
-                              .is_doubtful = !is_quiet || summary.spread > DOUBTFUL_SPREAD || kept < ENOUGH_RUNS};
+                              .is_doubtful = !is_quiet || summary.spread > DOUBTFUL_SPREAD || kept < ENOUGH_GROUP_RUNS};
 }
 
 static bool run_with_weights(struct step_costs *c, const struct graph *g, const struct alone_weights *weights,
@@ -93,7 +84,7 @@ static bool run_with_weights(struct step_costs *c, const struct graph *g, const 
     LOCAL_LIST(worker_numbers, seconds);
     bool is_run = export_alone(g, c->options.opset, weights, &arena, &bytes, error) &&
                   worker_load_bytes(c->worker, "part", bytes.at, bytes.size, error) &&
-                  worker_time_bound(c->worker, "part", is_cold, SECONDS_PER_GROUP, LEAST_RUNS, &seconds, error);
+                  worker_time_bound(c->worker, "part", is_cold, SECONDS_PER_GROUP, LEAST_GROUP_RUNS, &seconds, error);
     if (is_run)
         *ret_cost = summarize(seconds.items, seconds.count);
     return is_run;
@@ -165,7 +156,8 @@ static bool measure_overhead(struct step_costs *c, struct error *error)
 static bool has_cold_weights(const struct step_costs *c, const struct graph *g)
 {
     size_t weights = graph_bytes_of_leaves(g, OP_WEIGHT);
-    return c->options.weight_bytes > CACHED && weights > WORTH_COOLING && weights > graph_bytes_of_leaves(g, OP_INPUT);
+    return c->options.weight_bytes > CACHED_WEIGHTS && weights > WORTH_COOLING &&
+           weights > graph_bytes_of_leaves(g, OP_INPUT);
 }
 
 // Ours and the worker's.

@@ -5,9 +5,8 @@
 #include "graph/extract.h"
 #include "graph/graph_whole.h"
 #include "operators/traits.h"
+#include "optimizer/limits.def"
 #include "optimizer/search/repeated_weight.h"
-
-#define LONGEST_CHAIN 6   // element-wise nodes behind an anchor
 
 // --- who is run ------------------------------------------------------------------------------------------------------
 

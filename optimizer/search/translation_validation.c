@@ -7,8 +7,6 @@
 #include "optimizer/limits.def"
 
 #define KEY 0x7461736f
-#define MAX_WORDS ((size_t)1 << 20)
-#define ENTRIES 4   // of every output
 
 // --- applications that keep every bit --------------------------------------------------------------------------------
 // Both sides are composed in one pool, where equal expressions are one scope.
@@ -49,7 +47,7 @@ static bool keeps_every_bit(const struct match *m, struct graph *instance, const
 void validator_init(struct validator *v)
 {
     *v = (struct validator){0};
-    memo_init(&v->memo, MAX_WORDS);
+    memo_init(&v->memo, MOST_VERDICT_WORDS);
 }
 
 void validator_free(struct validator *v)
@@ -80,7 +78,7 @@ static enum verdict compare_tensors(struct field_entries *x, tensor_id old, tens
         return VERDICT_UNTYPED;
     if (cost > OPERATIONS_OF_AN_ENTRY)
         return VERDICT_TOO_COSTLY;
-    for (int sample = 0; type_elements(t) > 0 && sample < ENTRIES; sample++) {
+    for (int sample = 0; type_elements(t) > 0 && sample < VALIDATED_ENTRIES; sample++) {
         int64_t index[MAX_RANK];
         if (sample > 0 && cost * (sample + 1) > OPERATIONS_OF_ENTRIES)
             break;

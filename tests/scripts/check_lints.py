@@ -50,6 +50,8 @@ PLANTED = [
      "generator/x.c: calls itself by way of generator/y.c"),
     ("lint-rooms", {"optimizer/a.c": HEAD + "#define HALF 0.5\n"},
      "optimizer/a.c:2: a number that tunes stands in optimizer/limits.def"),
+    ("lint-rooms", {"egraph/a.c": HEAD + "#define LEAST 3\nint a[LEAST];\n#define MOST 4\nbool b = c < MOST;\n"},
+     "egraph: 4 integers that tune, 1 above the budget in scripts/rooms.txt"),
     ("lint-style", {"core/a.c": "int a;\n"}, "core/a.c:1: a comment that says what the file is should stand first"),
     ("lint-style", {"verifier/laws/a.c": HEAD}, "verifier/laws/a.c:1: which laws"),
     ("lint-style", {"core/text/a.c": HEAD + "void twice(int a,\n           int b)\n{\n}\n",

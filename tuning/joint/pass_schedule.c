@@ -5,10 +5,10 @@
 #include "core/memory/arena.h"
 #include "core/memory/vec.h"
 #include "core/text/error.h"
+#include "tuning/limits.def"
 #include <string.h>
 
 #define NAME_OF_TEXT "the schedule of passes"
-#define MOST_STEPS_OF_TURN 1000000
 
 const char *const strategy_names[N_TUNING_STRATEGIES] = {"exhaustive", "annealing", "evolution", "model"};
 

@@ -5,12 +5,6 @@
 #include "tuning/model/ridge.h"
 #include <math.h>
 
-#define POPULATION 100
-#define MOST_ATTEMPTS 8   // at a candidate that was not evaluated yet
-#define CHILDREN 16       // of which the model takes one
-#define ROWS_BETWEEN_FITS 4
-#define STEPS_WITHOUT_MODEL 3   // each of so many is drawn as in evolution
-
 struct cursor {   // of the exhaustive search in a pass
     bool is_begun;
     VEC(uint64_t) done;   // nodes of this round

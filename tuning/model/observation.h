@@ -6,7 +6,6 @@
 
 #define OBSERVATION_FEATURES 24
 #define VALIDATION_FOLDS 5
-#define FEWEST_OBSERVATIONS 12   // below which nothing is fitted
 struct observation {
     double features[OBSERVATION_FEATURES], value;
 };

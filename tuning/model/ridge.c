@@ -1,6 +1,7 @@
 // Sums of products are kept for each fold, so that leaving one out is a subtraction; systems are solved by Cholesky's
 // decomposition.
 #include "tuning/model/ridge.h"
+#include "tuning/limits.def"
 
 #include <math.h>
 #include <string.h>

@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define FEWEST_ROWS 4   // of a leaf
 #define EVERY_FOLD ((size_t)-1)
 #define MOST_NODES (TREE_LEAVES / 2)   // of a level with questions
 

@@ -6,8 +6,6 @@
 #include "tuning/limits.def"
 #include <math.h>
 
-#define SAMPLES 10   // of the best of b, when trials are estimated
-
 struct range {
     double low, high;
 };
@@ -188,10 +186,10 @@ double reuse_estimate_trials(const struct reuse_loops *a, const struct reuse_sch
 {
     struct random random = random_seed(seed);
     double sum = 0;
-    for (int i = 0; i < SAMPLES; i++) {
+    for (int i = 0; i < REUSE_SAMPLES; i++) {
         const struct reuse_schedule *best = &of_b[random_below(&random, n_of_b)];
         struct reuse_search *s = reuse_search_new(a, schedules, n, b, best);
-        sum += (double)count_trials(s) / SAMPLES;
+        sum += (double)count_trials(s) / REUSE_SAMPLES;
         reuse_search_free(s);
     }
     return sum;

@@ -7,11 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#define PARENTS 24         // the best so many are parents
-#define TOURNAMENT 3       // of the sample that a parent is the best of
-#define DRAWN_FOR_EACH 8   // that a prediction chooses from
-#define PATIENCE 64        // draws in vain before one is looked for in order
-
 // --- the grid --------------------------------------------------------------------------------------------------------
 // Points are mixed radix numbers.
 
@@ -208,7 +203,7 @@ static int64_t draw_child(struct grid_search *s)
 
 static int64_t draw(struct grid_search *s)
 {
-    for (int i = 0; s->problem.strategy == SEARCH_EVOLUTIONARY && i < PATIENCE; i++) {
+    for (int i = 0; s->problem.strategy == SEARCH_EVOLUTIONARY && i < DRAWS_IN_VAIN; i++) {
         int64_t child = draw_child(s);
         if (is_open(s, child))
             return child;

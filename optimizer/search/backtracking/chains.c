@@ -3,14 +3,13 @@
 
 #include "graph/extract.h"
 #include "graph/graph_whole.h"
+#include "optimizer/limits.def"
 #include "optimizer/search/backtracking/proposals.h"
 #include "optimizer/search/backtracking/replay.h"
 #include "optimizer/search/repeated_weight.h"
 #include "substitutions/match_index.h"
 #include <math.h>
 
-#define MAX_DEPTH 12
-#define WIDE_STEPS 2   // a wide expansion is ranked like a chain that is so much longer
 // Numbers in place of a proposal's:
 #define WIDE_EXPANSION UINT32_MAX
 #define WAITING_EXPANSION (UINT32_MAX - 1)
@@ -158,7 +157,7 @@ static void expand(struct chains *c, uint32_t id, enum touch touch)
 {
     const struct state *s = &c->space.states.items[id];
     size_t n = s->graph.nodes.count;
-    if (s->depth >= MAX_DEPTH)
+    if (s->depth >= LONGEST_REWRITE_CHAIN)
         return;
     struct match_index index FREED_BY(match_index_free);
     c->expanding = id;

@@ -4,14 +4,9 @@
 #include "graph/cycle.h"
 #include "graph/extract.h"
 #include "graph/graph_whole.h"
+#include "optimizer/limits.def"
 #include "optimizer/search/repeated_weight.h"
 #include <math.h>
-
-// Steps by turns: readers (bias, residual, activation), and what is read (producers that a backend may fuse into them).
-#define STEPS 5
-#define ENOUGH_MEMBERS 24   // no step begins with so many. Whole steps only: so equal surroundings stay equal
-#define MAX_WORDS ((size_t)1 << 23)
-#define MAX_READERS 8   // a tensor with more readers is a border
 
 enum { WORD_LEAF = -1, WORD_BEFORE = -2, WORD_AFTER = -3 };
 
@@ -32,8 +27,8 @@ void describer_free(struct describer *s)
 void pricer_init(struct pricer *p, const struct cost_model *cost)
 {
     *p = (struct pricer){.cost = cost};
-    memo_init(&p->memo, MAX_WORDS);
-    memo_init(&p->graph_costs.memo, MAX_WORDS);
+    memo_init(&p->memo, MOST_LOCAL_COST_WORDS);
+    memo_init(&p->graph_costs.memo, MOST_LOCAL_COST_WORDS);
     pthread_mutex_init(&p->graph_costs.lock, NULL);
     describer_init(&p->describer, &p->graph_costs);
 }
@@ -80,7 +75,7 @@ static void add_readers(struct describer *p, const struct rewrite *r, tensor_id 
 {
     const struct graph_uses *uses = &r->index->uses;
     uint32_t first = uses->first[t], end = uses->first[t + 1];
-    for (uint32_t i = first; end - first <= MAX_READERS && i < end; i++)
+    for (uint32_t i = first; end - first <= MOST_NEIGHBOURS && i < end; i++)
         add_member(p, r->g, uses->nodes[i]);
 }
 
@@ -112,6 +107,7 @@ static void add_what_is_read(struct describer *p, const struct rewrite *r)
         }
 }
 
+// Steps go to readers (bias, residual, activation) and to producers, which a backend may fuse into them, by turns.
 static void collect_members(struct describer *p, const struct rewrite *r)
 {
     vec_clear(&p->members);
@@ -121,7 +117,7 @@ static void collect_members(struct describer *p, const struct rewrite *r)
         add_variables(p, r);
     else
         add_what_is_read(p, r);
-    for (int step = 0; step < STEPS && p->members.count < ENOUGH_MEMBERS; step++)
+    for (int step = 0; step < NEIGHBOURHOOD_STEPS && p->members.count < ENOUGH_MEMBERS; step++)
         if (step % 2 == 0)
             grow_down(p, r);
         else

@@ -1,10 +1,8 @@
 // Counts since patience began anew.
 #include "optimizer/search/backtracking/patience.h"
 
+#include "optimizer/limits.def"
 #include <math.h>
-
-#define MATCHES_PER_GRAPH 4
-#define WORDS_PER_GRAPH 1000   // of descriptions that were priced
 
 // A match that is ill-typed takes next to no time.
 static uint64_t n_typed_matches(const struct search_statistics *s)

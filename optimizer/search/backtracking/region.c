@@ -5,12 +5,11 @@
 #include "core/memory/hash.h"
 #include "graph/extract.h"
 #include "graph/graph_whole.h"
+#include "optimizer/limits.def"
 #include "optimizer/search/backtracking/canonical_order.h"
 #include "optimizer/search/repeated_weight.h"
 #include <assert.h>
 #include <string.h>
-
-#define MAX_READERS 32   // a tensor with more readers does not lead to them
 
 void site_free(struct site *s)
 {
@@ -50,7 +49,7 @@ static void add_member(struct extraction *x, node_id n)
 static void add_readers(struct extraction *x, tensor_id t)
 {
     const uint32_t *first = &x->index->uses.first[t];
-    for (uint32_t j = first[0]; first[1] - first[0] <= MAX_READERS && j < first[1]; j++)
+    for (uint32_t j = first[0]; first[1] - first[0] <= MOST_REGION_READERS && j < first[1]; j++)
         add_member(x, x->index->uses.nodes[j]);
 }
 

@@ -4,10 +4,9 @@
 #include "core/memory/hash.h"
 #include "graph/cycle.h"
 #include "graph/graph_whole.h"
+#include "optimizer/limits.def"
 #include <math.h>
 #include <string.h>
-
-#define REGION_NODES 48
 
 // --- kinds of regions ------------------------------------------------------------------------------------------------
 
@@ -196,8 +195,6 @@ uint32_t states_make_state(struct state_space *space, uint32_t parent_id, const 
     return found;
 }
 
-#define MAX_REPLACED 64   // tensors at once
-
 // Grafted into the whole graph, as far as its neighbourhood goes, and taken back: a region alone is wrong about what a
 // backend fuses across its border.
 static double price_at_site(struct whole *w, const struct rewritten *r, const struct site *site)
@@ -211,7 +208,8 @@ static double price_at_site(struct whole *w, const struct rewritten *r, const st
     struct rewrite rewrite = {&w->working, before.nodes, &w->index, .nodes = nodes, .old = old, .new = new};
     double change = INFINITY;
     rewrite.n_nodes = region_list_replaced(r, site, &w->working, nodes);
-    if (region_graft(r, site, &w->working, &rewrite.n_tensors, old, new) && rewrite.n_tensors <= MAX_REPLACED &&
+    if (region_graft(r, site, &w->working, &rewrite.n_tensors, old, new) &&
+        rewrite.n_tensors <= MOST_TENSORS_REPLACED &&
         !graph_replacement_has_cycle(&w->working, rewrite.n_tensors, old, new))
         change = pricer_change(&w->pricer, &rewrite);
     graph_rollback(&w->working, before);

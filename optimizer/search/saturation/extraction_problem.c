@@ -3,6 +3,7 @@
 
 #include "core/system/clock.h"
 #include "egraph/extraction/greedy.h"
+#include "optimizer/limits.def"
 #include <math.h>
 #include <string.h>
 
@@ -110,9 +111,6 @@ static void keep(struct candidates *c, const struct posing *p, const uint32_t *c
 }
 
 #define CHEAPEST 4   // selections that are priced as whole graphs, under each way of pricing e-nodes
-
-#define USUAL_NODES 400      // of a problem that gets the whole budget
-#define LARGE_PROBLEM 4000   // nodes: the best extraction is asked under one way of pricing only
 
 // Larger problems have more to do, and each step of it takes longer.
 static struct extraction_budget budget_of(const struct extraction_budget *whole, size_t n_nodes)

@@ -8,8 +8,6 @@
 #include "optimizer/limits.def"
 #include <math.h>
 
-#define MAX_WORDS ((size_t)1 << 22)
-
 void node_costs_free(struct node_costs *n)
 {
     memo_free(&n->memo);
@@ -221,6 +219,6 @@ double node_costs_find(struct node_costs *n, enode_id node, enum node_pricing pr
 void node_costs_init(struct node_costs *n, const struct egraph *e, const struct cost_model *cost)
 {
     *n = (struct node_costs){.e = e, .cost = cost};
-    memo_init(&n->memo, MAX_WORDS);
+    memo_init(&n->memo, MOST_NODE_COST_WORDS);
     note_all_known(n);
 }
