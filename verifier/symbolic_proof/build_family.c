@@ -175,5 +175,5 @@ bool family_ask_typing(struct family *f)
             find_meaning(f, n);
     }
     f->asked.asks = false;
-    return !f->why && !f->polys->has_failed && lanes_agree_with_small(f);
+    return !f->why && !f->polys->has_failed && lanes_agree_elsewhere(f);
 }

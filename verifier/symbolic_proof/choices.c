@@ -21,6 +21,7 @@ uint32_t choose(struct choices *c, uint32_t count)
         c->answers[c->n] = 0;
         c->counts[c->n++] = count;
     }
+    assert(c->counts[c->next] == count);
     return c->answers[c->next++];
 }
 

@@ -1,4 +1,5 @@
-// Questions with a few answers each, all of which are tried: a program that asks is run again for each row of answers.
+// Questions with a few answers each, all of which are tried: a program that asks is run again for each row of answers,
+// and asks the same as before until it is answered otherwise.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>

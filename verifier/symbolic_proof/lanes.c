@@ -385,32 +385,72 @@ static bool integers_are_so(struct family *f, uint32_t node, const struct lane *
 }
 
 #define SMALL_LANES 40
+#define WIDE_LANES 24
+#define MANY_VALUES 64   // of polynomials that are 0 at so many, factors are too large
 #define SMALL_VALUES 4
+static int64_t value_up_to(const struct family *f, struct random *random, uint32_t symbol, uint64_t n_values)
+{
+    int64_t least = f->polys->atoms.items[symbol].least;
+    return (least < -1 ? -1 : least) + (int64_t)random_below(random, n_values);
+}
+
 static bool choose_small_values(struct family *f, struct random *random, struct lane *lane)
 {
+    for (uint32_t i = 0; i < f->symbols.n; i++)
+        lane->values[i] = value_up_to(f, random, i, SMALL_VALUES);
+    return solve_values(f, lane) && bind_lane(f, lane);
+}
+
+static bool has_few_values(const struct symbol *s)
+{
+    return s->is_one && s->high - s->low + s->n_of_image < MANY_VALUES;
+}
+
+// Symbols of few values have others up to ten, or up to thousands, some of them or all; the others small or usual ones.
+static bool choose_wide_values(struct family *f, struct random *random, struct lane *lane)
+{
+    uint64_t odds = (uint64_t)1 << random_below(random, 4), most = (uint64_t)8 << random_below(random, 10);
+    uint64_t coins = random_below(random, (uint64_t)1 << (MAX_RULE_VARIABLES + 1));
+    bool are_usual = random_below(random, 2), are_alike = random_below(random, 2);
     for (uint32_t i = 0; i < f->symbols.n; i++) {
-        int64_t least = f->polys->atoms.items[i].least;
-        lane->values[i] = (least < -1 ? -1 : least) + (int64_t)random_below(random, SMALL_VALUES);
+        uint64_t own = are_alike ? most : (uint64_t)8 << random_below(random, 10);
+        const struct symbol *s = &f->symbols.items[i];
+        lane->values[i] = has_few_values(s) && random_below(random, odds) == 0 ? value_up_to(f, random, i, own)
+                          : are_usual                                          ? random_value(random, s, coins, false)
+                                      : value_up_to(f, random, i, SMALL_VALUES);
     }
     return solve_values(f, lane) && bind_lane(f, lane);
 }
 
+// Nodes that are ill-typed there say nothing, nor do those that read them.
+static bool nodes_agree(struct family *f, struct lane *lane)
+{
+    node_set undefined = f->undefined;
+    bool agree = true;
+    f->undefined = 0;
+    for (uint32_t n = 0; n < f->equation->pattern->nodes.count && agree; n++) {
+        const struct definition *known = f->meanings.nodes[n].definition;
+        if (!known || family_reads_undefined(f, n) || !define_in_lane(f, lane, n))
+            f->undefined |= (node_set)1 << n;
+        else
+            agree = !have_one_form(known, &lane->definitions[n]) || integers_are_so(f, n, lane);
+    }
+    f->undefined = undefined;
+    return agree;
+}
+
 // A quotient has one number or another in all lanes where few strides are small enough (1 + 2 / s is 1 or 2 from s = 2
-// on, and its square 3 times that less 2): small numbers tell what it may be taken for.
-bool lanes_agree_with_small(struct family *f)
+// on, and its square 3 times that less 2): small numbers tell what it may be taken for. A polynomial of steps may be 0
+// at the few numbers that these are in all lanes: wide ones tell.
+bool lanes_agree_elsewhere(struct family *f)
 {
     struct lane *lane = &f->lanes[LANES];
     struct random random = random_seed(1);
-    bool agree = true;
-    for (int i = 0; i < SMALL_LANES && agree; i++) {
-        struct arena_mark mark = arena_mark(f->arena);
-        bool is_typed = choose_small_values(f, &random, lane);
-        for (uint32_t n = 0; n < f->equation->pattern->nodes.count && is_typed && agree; n++) {
-            const struct definition *known = f->meanings.nodes[n].definition;
-            is_typed = known && define_in_lane(f, lane, n);
-            agree = !is_typed || !have_one_form(known, &lane->definitions[n]) || integers_are_so(f, n, lane);
-        }
-        arena_release(f->arena, mark);
+    bool agree = true, has_few = ANY(uint32_t, i, f->symbols.n, has_few_values(&f->symbols.items[i]));
+    for (int i = 0; i < SMALL_LANES + (has_few ? WIDE_LANES : 0) && agree; i++) {
+        ARENA_MARK(mark, f->arena);
+        bool is_chosen = i < SMALL_LANES ? choose_small_values(f, &random, lane) : choose_wide_values(f, &random, lane);
+        agree = !is_chosen || nodes_agree(f, lane);
     }
     return agree || family_fails(f, "sizes that large numbers do not tell apart");
 }
@@ -423,5 +463,5 @@ bool lanes_agree(struct family *f)
                 !integers_are_so(f, n, &f->lanes[l]))
                 return family_fails(f, "the definition of %s has several forms",
                                     f->equation->pattern->nodes.items[n].op->name);
-    return lanes_agree_with_small(f);
+    return lanes_agree_elsewhere(f);
 }

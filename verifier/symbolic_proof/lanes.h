@@ -10,6 +10,6 @@ bool lanes_begin(struct family *f);
 bool lanes_define(struct family *f, uint32_t node);
 bool family_reads_undefined(const struct family *f, uint32_t node);
 bool lanes_agree(struct family *f);                        // are all integers in all lanes what they were found to be?
-bool lanes_agree_with_small(struct family *f);             // the same at small numbers, of all nodes so far
+bool lanes_agree_elsewhere(struct family *f);              // the same at others, of all nodes so far
 bool lanes_are_defined(struct family *f, uint32_t node);   // without any change to what the lanes are
 bool lanes_remember_alike(struct family *f);   // have both sides the same split trees, whichever the inputs have?

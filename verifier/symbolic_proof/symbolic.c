@@ -173,38 +173,42 @@ static bool prove_with_lanes(struct symbolic_prover *prover, const struct questi
     return is_proved;
 }
 
-#define MOST_DRAWS 3
-// Lanes are drawn again where they do not tell sizes apart.
-static bool prove_family(struct symbolic_prover *prover, const struct question *q, struct choices *choices,
-                         struct z3_session *z3, struct symbolic_proof *proof)
-{
-    bool is_proved = false, are_alike = true;
-    for (uint64_t seed = 1; seed <= MOST_DRAWS && are_alike && !is_proved; seed++) {
-        text_clear(&proof->why);
-        is_proved = prove_with_lanes(prover, q, choices, seed, z3, proof, &are_alike);
-    }
-    return is_proved;
-}
-
 // --- all of them -----------------------------------------------------------------------------------------------------
 
-static bool prove_families(struct symbolic_prover *prover, const struct question *q, struct z3_session *z3,
-                           struct symbolic_proof *proof)
+// Which questions there are may depend on lanes, so that all rows of answers are of one draw.
+static bool prove_families_of_draw(struct symbolic_prover *prover, const struct question *q, uint64_t seed,
+                                   struct z3_session *z3, struct symbolic_proof *proof, bool *ret_are_alike)
 {
     struct choices choices = {0};
     bool goes_on = true;
     for (uint32_t rows = 0; goes_on; rows++) {
+        *ret_are_alike = false;
         if (rows == MOST_ROWS || proof->families > MOST_FAMILIES || choices.are_too_many) {
             text_add(&proof->why, "too many families");
             return false;
         }
-        if (!prove_family(prover, q, &choices, z3, proof))
+        if (!prove_with_lanes(prover, q, &choices, seed, z3, proof, ret_are_alike))
             return false;
         goes_on = choices_go_on(&choices);
     }
     if (proof->families == 0 && !q->is_of_typing)
         text_add(&proof->why, "no instance is well-typed");
     return (proof->families > 0 || q->is_of_typing) && !choices.are_too_many;
+}
+
+#define MOST_DRAWS 3
+// Lanes are drawn again where they do not tell sizes apart.
+static bool prove_families(struct symbolic_prover *prover, const struct question *q, struct z3_session *z3,
+                           struct symbolic_proof *proof)
+{
+    const uint32_t n_before = proof->families;
+    bool are_proved = false, are_alike = true;
+    for (uint64_t seed = 1; seed <= MOST_DRAWS && are_alike && !are_proved; seed++) {
+        text_clear(&proof->why);
+        proof->families = n_before;
+        are_proved = prove_families_of_draw(prover, q, seed, z3, proof, &are_alike);
+    }
+    return are_proved;
 }
 
 static uint32_t attribute_variables_of_nodes(const struct equation *eq, node_set nodes)
