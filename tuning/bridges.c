@@ -9,20 +9,15 @@
 #include "graph/text.h"
 #include <string.h>
 
-// Results and sums of register tiles; a transform's window is 3x3.
+// Results and sums of register tiles, and of transforms, which have no groups.
 static bool find_sizes(const struct reuse_loops *l, int64_t ret_results[5], int64_t ret_sums[3])
 {
-    bool is_of_tiles = l->n == 8 && l->n_space == 5, is_of_transform = l->n == 5 && l->n_space == 4;
     const int64_t *e = l->extents;
-    if (is_of_tiles) {
-        memcpy(ret_results, e, 5 * sizeof *e);
-        memcpy(ret_sums, e + 5, 3 * sizeof *e);
-    }
-    if (is_of_transform) {
-        memcpy(ret_results, (int64_t[5]){e[0], 1, e[1], e[2], e[3]}, 5 * sizeof *e);
-        memcpy(ret_sums, (int64_t[3]){e[4], 3, 3}, 3 * sizeof *e);
-    }
-    return is_of_tiles || is_of_transform;
+    if (l->n - l->n_space != 3 || (l->n_space != 5 && l->n_space != 4))
+        return false;
+    memcpy(ret_results, l->n_space == 5 ? e : (int64_t[5]){e[0], 1, e[1], e[2], e[3]}, 5 * sizeof *e);
+    memcpy(ret_sums, e + l->n_space, 3 * sizeof *e);
+    return true;
 }
 
 static void print_graph(struct text *text, const int64_t r[5], const int64_t s[3])

@@ -124,7 +124,7 @@ static void recall_trials(struct step_tuner *t)
 {
     struct grid g = grid_of(&t->space);
     struct step_cost cost;
-    for (int64_t point = 0, n = grid_count(&g); point < n; point++)
+    for (int64_t point = 0, n = grid_count(&g); point < n && !interrupt_requested(); point++)
         if (suits(t, point) && recall(t, point, &cost)) {
             tell(t, point, cost.seconds);
             t->state.n_recalled++;
@@ -134,7 +134,7 @@ static void recall_trials(struct step_tuner *t)
 static size_t count_suitable(struct step_tuner *t)
 {
     struct grid g = grid_of(&t->space);
-    return SUM_ALL(size_t, int64_t, point, grid_count(&g), suits(t, point));
+    return SUM_ALL(size_t, int64_t, point, grid_count(&g), !interrupt_requested() && suits(t, point));
 }
 
 // The schedules worth a trial without any search.

@@ -8,6 +8,7 @@
 #include "backends/planning/plan_text.h"
 #include "core/memory/hash.h"
 #include "core/system/clock.h"
+#include "core/system/interrupt.h"
 #include "core/text/text.h"
 #include "tuning/bridges.h"
 #include "tuning/former_steps.h"
@@ -186,7 +187,7 @@ static void add_former_steps(struct plan_tuning *t)
     size_t n = t->items.count, n_seen = 0;
     struct reuse_node *nodes = list_nodes(t);
     former_steps_list(t->backend, &t->arena, &steps);
-    for (size_t i = 0; i < steps.count && n_seen < MOST_FORMER_STEPS; i++)
+    for (size_t i = 0; i < steps.count && n_seen < MOST_FORMER_STEPS && !interrupt_requested(); i++)
         n_seen += is_wanted(t, &steps.items[i], nodes, n) &&
                   add_bridge(t, steps.items[i].family, &steps.items[i].loops, steps.items[i].key);
     mem_free_array(nodes, n + 1);
@@ -294,7 +295,7 @@ struct tuning_progress plan_tuning_progress(const struct plan_tuning *t)
     for (size_t i = 0; i < t->items.count; i++) {
         const struct item *item = &t->items.items[i];
         p.n_tried += step_tuner_state(item->tuner)->n_tried;
-        p.n_recalled += step_tuner_state(item->tuner)->n_recalled;
+        p.n_recalled += item->former_key ? 0 : step_tuner_state(item->tuner)->n_recalled;
         if (item->bridge || (i && item->step_key == item[-1].step_key))
             continue;
         double before = seconds_of(t, item, false);

@@ -30,11 +30,11 @@ static int64_t tiles_of(const struct tile_definition *d, int64_t pixels)
     return d->images * d->result_height * divide_up(d->result_width, pixels);
 }
 
-// Rows that are longer than any tile need not be divided well.
+// Widths are those that the fewest tiles of each width or less come to.
 static void list_widths(const struct tile_definition *d, struct schedule_axis *axis)
 {
-    for (int64_t n = divide_up(d->result_width, TILE_MOST_PIXELS); n <= d->result_width; n++)
-        schedule_axis_add(axis, divide_up(d->result_width, n));
+    for (int width = TILE_MOST_PIXELS; width >= 1; width--)
+        schedule_axis_add(axis, divide_up(d->result_width, divide_up(d->result_width, width)));
 }
 
 // The fewest, times 2, 4, ..., up to all tiles.

@@ -74,9 +74,26 @@ struct tile_shape tile_shape_of(const struct tile_definition *d, const struct ti
     return k;
 }
 
+// The first tile after this one that is of another kind. Equal ones stand in a row: widths and columns to the left only
+// fall, columns to the right only rise.
+static int64_t next_of_another_kind(const struct tile_definition *d, const struct tile_shape *k, int64_t tile)
+{
+    const struct tile_kind kind = kind_of_tile(d, k, tile);
+    int64_t equal = tile, other = k->tiles;
+    while (other - equal > 1) {
+        const int64_t middle = equal + (other - equal) / 2;
+        const struct tile_kind there = kind_of_tile(d, k, middle);
+        *(memcmp(&there, &kind, sizeof kind) == 0 ? &equal : &other) = middle;
+    }
+    return other;
+}
+
 bool tile_list_kinds(const struct tile_definition *d, struct tile_shape *k)
 {
-    return ALL(int64_t, i, k->tiles, tile_kind_number(d, k, i) != TILE_MOST_KINDS);
+    int64_t tile = 0;
+    while (tile < k->tiles && tile_kind_number(d, k, tile) != TILE_MOST_KINDS)
+        tile = next_of_another_kind(d, k, tile);
+    return tile >= k->tiles;
 }
 
 void tile_schedule_print(struct text *text, const struct tile_schedule *s)
@@ -114,11 +131,18 @@ bool tile_may_sum_in_parts(const struct tile_definition *d)
            d->channels * places_of_window(d) >= 2 * TILE_FEWEST_TERMS;
 }
 
+size_t tile_scratch_floats(const struct tile_definition *d, const struct tile_schedule *s)
+{
+    struct tile_shape k = tile_shape_of(d, s);
+    int64_t all = d->images * d->result_height * k.tiles, tiles = s->tiles < all ? s->tiles : all;
+    return s->terms ? (size_t)(k.groups * tiles * k.width * s->vectors * d->lanes) : 0;
+}
+
 // Parts are of whole blocks of channels.
 static bool suits_parts(const struct tile_definition *d, const struct tile_schedule *s, const struct tile_shape *k)
 {
     return tile_may_sum_in_parts(d) && !k->has_pairs && s->terms * places_of_window(d) <= TILE_TERMS_AT_ONCE &&
-           (k->channel_blocks == 1 || s->terms % d->lanes == 0);
+           (k->channel_blocks == 1 || s->terms % d->lanes == 0) && tile_scratch_floats(d, s) <= TILE_MOST_SUMS;
 }
 
 bool tile_suits(const struct tile_definition *d, const struct tile_schedule *s)

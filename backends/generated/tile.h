@@ -47,8 +47,9 @@ struct tile_definition {
 };
 #define TILE_MOST_PIXELS 32
 #define TILE_MOST_VECTORS 5
-#define TILE_TERMS_AT_ONCE 512   // of a sum, before they are added to a sum of sums: fewer digits are lost so
-#define TILE_FEWEST_TERMS 128    // of a part of a sum
+#define TILE_TERMS_AT_ONCE 512     // of a sum, before they are added to a sum of sums: fewer digits are lost so
+#define TILE_FEWEST_TERMS 128      // of a part of a sum
+#define TILE_MOST_SUMS (1 << 23)   // that each thread holds between their parts: more do not stay near
 struct tile_schedule {
     int pixels, vectors;   // of a tile, at most
     int64_t tiles;         // that are done with a group of vectors before the next group
@@ -92,4 +93,5 @@ struct tile_shape tile_shape_of(const struct tile_definition *d, const struct ti
 bool tile_list_kinds(const struct tile_definition *d, struct tile_shape *k);   // false: there are too many
 // The kind of a tile, which is added to the list; TILE_MOST_KINDS: there is no room.
 int tile_kind_number(const struct tile_definition *d, struct tile_shape *k, int64_t tile);
-int64_t tile_start_of(const struct tile_shape *k, int64_t tile);   // its first pixel
+int64_t tile_start_of(const struct tile_shape *k, int64_t tile);                              // its first pixel
+size_t tile_scratch_floats(const struct tile_definition *d, const struct tile_schedule *s);   // of each part

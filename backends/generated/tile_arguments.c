@@ -23,13 +23,6 @@ size_t tile_weights_floats(const struct tile_definition *d, const struct tile_sc
     return (size_t)(floats_of_group(d, s) * tile_shape_of(d, s).groups);
 }
 
-size_t tile_scratch_floats(const struct tile_definition *d, const struct tile_schedule *s)
-{
-    struct tile_shape k = tile_shape_of(d, s);
-    int64_t all = d->images * d->result_height * k.tiles, tiles = s->tiles < all ? s->tiles : all;
-    return s->terms ? (size_t)(k.groups * tiles * k.width * s->vectors * d->lanes) : 0;
-}
-
 static int64_t first_result(const struct tile_definition *d, const struct tile_schedule *s, const struct tile_shape *k,
                             int64_t group)
 {

@@ -4,7 +4,6 @@
 
 // Packed from [result][channel of the group][row][column] with these distances.
 size_t tile_weights_floats(const struct tile_definition *d, const struct tile_schedule *s);
-size_t tile_scratch_floats(const struct tile_definition *d, const struct tile_schedule *s);   // of each part
 int64_t tile_weight_groups(const struct tile_definition *d, const struct tile_schedule *s);
 void tile_pack(const struct tile_definition *d, const struct tile_schedule *s, const float *weights,
                const int64_t stride[4], float *ret_packed, int64_t first_group, int64_t n_groups);

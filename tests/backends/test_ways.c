@@ -282,6 +282,22 @@ TEST(products_of_many_channels_have_tiles)
                    "tile (tile ", 6);
 }
 
+// Sums of parts stand in memory for each thread: of many pixels they are no choice.
+TEST(sums_of_many_pixels_have_no_parts)
+{
+    DEVICE(b, open_device(2, 0));
+    for (int is_large = 0; is_large < 2; is_large++) {
+        ARENA(arena);
+        LOCAL_LIST(step_choices, all);
+        GRAPH(g, &arena,
+              is_large ? "x = f32 9000 4096; w = weight f32 4096 1024; y = matmul x w"
+                       : "x = f32 64 4096; w = weight f32 4096 1024; y = matmul x w");
+        list_all(b, &g, same_layouts(&g, &arena, LAYOUT_CHANNELS_LAST), &arena, add_choices, &all);
+        assert_int_equal(COUNT(size_t, i, all.count, strncmp(all.items[i].choice, "tile (parts", 11) == 0) > 0,
+                         !is_large);
+    }
+}
+
 #define POOL(kind, shape, attributes)                                                                                  \
     "x = f32 " shape "; r = sigmoid x; a = pool" kind " " attributes " r; z = sigmoid a"
 static const struct {
