@@ -15,12 +15,14 @@ struct former {
 struct former_choices {
     struct arena arena;
     VEC(struct former) all;
+    size_t n_rows;   // that the database had
 };
 
 struct former_choices *former_choices_note(const struct backend *b)
 {
     struct former_choices *f = mem_alloc_zero(sizeof *f);
-    for (size_t i = 0; i < cost_database_count(b->costs); i++) {
+    f->n_rows = cost_database_count(b->costs);
+    for (size_t i = 0; i < f->n_rows; i++) {
         struct former former = {.key = cost_database_text(b->costs, i)};
         if (conf_store_has(former.key) || verdict_has(former.key) ||
             !cost_database_find(b->costs, former.key, &former.cost))
@@ -53,11 +55,24 @@ static bool is_tuned(const struct step_cost *now, const struct step_cost *former
            (now->seconds != former->seconds && !now->is_old && !now->is_in_model);
 }
 
+// Choices that were adopted for steps of which nothing was known: what these run by untuned is measured when asked for.
+static void forget_newer(const struct former_choices *f, struct backend *b)
+{
+    for (size_t i = f->n_rows; i < cost_database_count(b->costs); i++) {
+        struct step_cost now;
+        const char *row = cost_database_text(b->costs, i);
+        if (cost_database_find(b->costs, row, &now) && now.is_adopted)
+            cost_database_forget(b->costs, row);
+    }
+}
+
 void former_choices_restore(const struct former_choices *f, struct backend *b)
 {
+    forget_newer(f, b);
     vec_each(&f->all, former) {
         struct step_cost now;
-        if (cost_database_find(b->costs, former->key, &now) && is_tuned(&now, &former->cost))
+        bool is_known = cost_database_find(b->costs, former->key, &now);
+        if (is_known ? is_tuned(&now, &former->cost) : former->cost.is_adopted)   // forgotten since
             cost_database_replace(b->costs, former->key, &former->cost);
     }
     backend_forget_costs(b);

@@ -60,6 +60,7 @@ struct step_cost {
     bool is_cut;                    // doubtful, as only some of its ways were measured
     bool is_in_model;               // taken from a running model
     bool is_old;                    // read from the database, not measured by this program
+    bool is_adopted;                // tuning chose so (trials.h), in this program
     uint32_t run;                   // of the program that measured it; 0: not known
     double error;                   // what an inexact choice errs more than exact ones, as a share; 0: exact
     char choice[CHOICE_SIZE];       // how the device ran it, where it had several ways; empty otherwise

@@ -37,6 +37,7 @@ struct cost_entry {
     bool is_own;      // measured in this run, or confirmed: what the file says is no news
     bool is_old;      // neither measured in this run nor confirmed
     bool is_judged;   // divided in the file, as if this run had measured it
+    bool is_adopted, is_forgotten;
 };
 struct cost_database {
     struct arena arena;
@@ -128,7 +129,7 @@ static void put_entry(struct cost_database *costs, const char *device, const cha
     struct cost_entry *e = find_or_add_entry(costs, device, text);
     bool is_known = (e->is_own && (!e->is_doubtful || cost->is_doubtful || is_shorter(costs, e, cost))) ||
                     (e->is_judged && cost->run == costs->run);
-    if (!is_own && is_known)
+    if (!is_own && (is_known || (e->is_forgotten && cost->run == costs->run)))
         return;
     e->seconds = as_written(cost->seconds, SECONDS_FORMAT);
     e->spread = as_written(cost->spread, SPREAD_FORMAT);
@@ -140,7 +141,8 @@ static void put_entry(struct cost_database *costs, const char *device, const cha
     e->replaced_run = 0;
     e->is_own = is_own;
     e->is_old = !is_own;
-    e->is_judged = false;
+    e->is_judged = e->is_forgotten = false;
+    e->is_adopted = cost->is_adopted;
     e->choice = arena_string(&costs->arena, cost->choice);
 }
 
@@ -152,7 +154,7 @@ static bool is_refuted(const struct cost_database *costs, const struct cost_entr
 bool cost_database_find(const struct cost_database *costs, const char *text, struct step_cost *ret_cost)
 {
     uint32_t id = find_entry(costs, costs->device, text);
-    if (id == TABLE_NONE || is_refuted(costs, &costs->entries.items[id]))
+    if (id == TABLE_NONE || costs->entries.items[id].is_forgotten || is_refuted(costs, &costs->entries.items[id]))
         return false;
     const struct cost_entry *e = &costs->entries.items[id];
     *ret_cost = (struct step_cost){.seconds = seconds_of(costs, e),
@@ -162,6 +164,7 @@ bool cost_database_find(const struct cost_database *costs, const char *text, str
                                    .is_cut = e->is_cut,
                                    .is_in_model = e->is_in_model,
                                    .is_old = e->is_old,
+                                   .is_adopted = e->is_adopted,
                                    .run = e->run};
     snprintf(ret_cost->choice, sizeof ret_cost->choice, "%s", e->choice);
     return true;
@@ -173,6 +176,16 @@ void cost_database_replace(struct cost_database *costs, const char *text, const 
     added.is_doubtful = cost->is_doubtful || !is_plausible(cost->seconds);
     put_entry(costs, costs->device, text, &added, true);
     costs->n_added += is_plausible(added.seconds);
+}
+
+void cost_database_forget(struct cost_database *costs, const char *text)
+{
+    uint32_t id = find_entry(costs, costs->device, text);
+    if (id == TABLE_NONE)
+        return;
+    struct cost_entry *e = &costs->entries.items[id];
+    *e = (struct cost_entry){.device = e->device, .text = e->text, .choice = "", .is_forgotten = true};
+    costs->n_added++;   // the file is not to have it
 }
 
 // The cost is what it is read as: what is thought of its run later makes it doubtful at most.

@@ -62,5 +62,7 @@ void backend_keep_trial(struct backend *b, const struct plan *plan, const struct
 void backend_adopt_choice(struct backend *b, const struct plan *plan, const struct step *step, enum precision precision,
                           const struct step_cost *cost)
 {
-    keep(b, step_key_of(b, plan, step, precision), *cost);
+    struct step_cost adopted = *cost;
+    adopted.is_adopted = true;
+    keep(b, step_key_of(b, plan, step, precision), adopted);
 }

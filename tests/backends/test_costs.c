@@ -61,6 +61,28 @@ TEST(databases_survive_and_merge)
     assert_int_equal(error.line, 2);
 }
 
+// Other runs' costs come in from the file again, this one's do not.
+TEST(forgotten_costs_leave_the_file)
+{
+    static const char of_others[] = "(costs 4 \"one\")\n(\"y\" 2e-3 0 (run 5))\n";
+    TEMPORARY_PATH(path);
+    struct step_cost cost;
+    struct cost_database *a = open_costs(path, "one");
+    cost_database_add(a, "x", &(struct step_cost){.seconds = 1e-3});
+    cost_database_add(a, "y", &(struct step_cost){.seconds = 1e-3});
+    assert_true(cost_database_write(a, &(struct error){0}));
+    cost_database_forget(a, "x");
+    assert_false(cost_database_find(a, "x", &cost));
+    assert_true(cost_database_write(a, &(struct error){0}));
+    cost_database_forget(a, "y");
+    assert_true(file_write_text(path, of_others, strlen(of_others), &(struct error){0}));
+    write_and_close(a);
+    a = open_costs(path, "one");
+    assert_false(cost_database_find(a, "x", &cost));
+    assert_true(cost_database_find(a, "y", &cost) && cost.seconds == 2e-3);
+    cost_database_free(a);
+}
+
 TEST(verdicts_are_rows)
 {
     TEMPORARY_PATH(path);

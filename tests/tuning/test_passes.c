@@ -3,6 +3,7 @@
 #include "backends/costs/cost_database.h"
 #include "backends/costs/graph_cost.h"
 #include "backends/costs/step_cost.h"
+#include "backends/costs/trials.h"
 #include "backends/layouts/choose_layouts.h"
 #include "backends/planning/plan_chains.h"
 #include "tests/backends/graph_on_fake.h"
@@ -210,7 +211,14 @@ TEST(former_choices_come_back)
         cost_database_add(f.fake->costs, key.text.chars, &tuned);
         assert_true(cost_database_find(f.fake->costs, key.text.chars, &found));
         assert_string_equal(found.choice, "tuned");
+        // A step that is seen since then, and tuned, and one that is not.
+        const struct step *newer = &plan.steps.items[1];
+        backend_adopt_choice(f.fake, &plan, newer, PRECISION_EXACT, &tuned);
+        cost_database_add(f.fake->costs, "measured", &before);
+        struct former_choices *later = former_choices_note(f.fake);
         former_choices_restore(former, f.fake);
+        assert_false(backend_recall_cost(f.fake, &plan, newer, &found));
+        assert_true(cost_database_find(f.fake->costs, "measured", &found));
         assert_true(cost_database_find(f.fake->costs, key.text.chars, &found));
         assert_string_equal(found.choice, "before");
         assert_true(found.is_doubtful == is_doubtful);
@@ -219,6 +227,9 @@ TEST(former_choices_come_back)
         former_choices_restore(former, f.fake);
         assert_true(cost_database_find(f.fake->costs, key.text.chars, &found));
         assert_true(fabs(found.seconds / 1e-3 - 1) < 1e-9);
+        former_choices_restore(later, f.fake);
+        assert_true(backend_recall_cost(f.fake, &plan, newer, &found) && strcmp(found.choice, "tuned") == 0);
+        former_choices_free(later);
         former_choices_free(former);
     }
 }
