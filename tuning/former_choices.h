@@ -8,5 +8,6 @@ void former_choices_free(struct former_choices *f);
 // The best choice of a step in those days, by the step's key. False: nothing was known.
 bool former_choices_find(const struct former_choices *f, const char *key, struct step_cost *ret_cost);
 // Steps that have another choice by now, or were given another cost, run by the former one again, in all models.
-// Choices adopted for steps that were not known then are forgotten; trials stay known, and so does what was best of each pass.
+// Choices adopted for steps that were not known then are forgotten. Trials stay known, and so does what was best of
+// each pass.
 void former_choices_restore(const struct former_choices *f, struct backend *b);

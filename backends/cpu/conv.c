@@ -112,25 +112,20 @@ static struct onednn_primitive *make_primitive(struct cpu_primitive *c, const st
                               &target, &window, &c->epilogue.ops);
 }
 
-static bool is_at_most_relu(const struct postops *ops)
-{
-    return ops->n == 0 || (ops->n == 1 && ops->items[0].kind == POSTOP_RELU);
-}
-
 // Has an operand the result's shape? It stands as the target does, or densely.
 static bool has_full_operand(const struct postops *ops)
 {
     return ANY(int, i, ops->n, ops->items[i].operand == OPERAND_FULL);
 }
 
-// An epilogue runs apart where the library would be slow at it, where what it reads stands otherwise than what the
-// primitive writes, or where the library has an algorithm only without it.
+// An epilogue runs apart where the library would be slow at it, or its relu makes NaN of minus infinity, where what it
+// reads stands otherwise than what the primitive writes, or where the library has an algorithm only without it.
 static bool is_epilogue_apart(const struct cpu_primitive *c, enum onednn_algorithm algorithm)
 {
     if (!c->primitive)
         return algorithm != ONEDNN_DIRECT && c->loop;
     return (c->move && has_full_operand(&c->epilogue.ops)) ||
-           (!is_at_most_relu(&c->epilogue.ops) && onednn_applies_slowly(c->primitive));
+           (c->epilogue.ops.n && onednn_applies_slowly(c->primitive));
 }
 
 static void run_epilogue_apart(struct cpu_primitive *c, const struct step_request *r, enum onednn_algorithm algorithm)

@@ -43,6 +43,31 @@ TEST(agrees_with_the_reference)
     }
 }
 
+TEST(relu_of_minus_infinity_is_0)
+{
+    CPU(cpu, .threads = 1);
+    for (enum layout layout = 0; layout < LAYOUT_COUNT; layout++) {
+        ARENA(arena);
+        struct error error = {0};
+        struct tensor_value x = {.type = type_make(DTYPE_F32, 4, (int64_t[]){1, 16, 9, 9})}, z;
+        struct tensor_value w = {.type = type_make(DTYPE_F32, 4, (int64_t[]){16, 16, 3, 3})};
+        GRAPH(g, &arena, "x = f32 1 16 9 9; w = weight f32 16 16 3 3; y = conv x w; z = relu y");
+        float *of_x = x.data = value_allocate(&arena, &x.type), *of_w = w.data = value_allocate(&arena, &w.type);
+        for (int64_t i = 0; i < type_elements(&x.type); i++)
+            of_x[i] = -INFINITY;
+        for (int64_t i = 0; i < type_elements(&w.type); i++)
+            of_w[i] = 1;
+        struct given_weights given = {1, &w, NULL};
+        struct model *m = backend_prepare_from(cpu, &g, same_layouts(&g, &arena, layout), NULL, &given, &error);
+        assert_non_null(m);
+        model_allocate_outputs(m, &z, &arena);
+        assert_true(model_run(m, &x, &z, &error));
+        for (int64_t i = 0; i < type_elements(&z.type); i++)
+            assert_true(((float *)z.data)[i] == 0);
+        model_free(m);
+    }
+}
+
 // The first rows of an image with one more row than is read: to the library it must look like an image of its own.
 TEST(part_of_an_image_has_dense_strides)
 {
