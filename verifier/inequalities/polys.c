@@ -9,7 +9,7 @@
 #define MOST_MONOMIALS 64
 struct sum_of_monomials {
     uint32_t n;
-    struct monomial items[MOST_MONOMIALS];
+    struct monomial items[MOST_MONOMIALS];   // the first n: setting all of them would take longer than most sums
 };
 
 // --- the pool --------------------------------------------------------------------------------------------------------
@@ -21,14 +21,14 @@ static bool has_value(const void *owner, uint32_t id, const void *key)
     return x->n == y->n && (x->n == 0 || memcmp(x->monomials, y->monomials, x->n * sizeof *x->monomials) == 0);
 }
 
-static poly intern(struct polys *p, const struct sum_of_monomials *s)
+static poly intern(struct polys *p, uint32_t n, const struct monomial *items)
 {
-    struct poly_value value = {s->n, s->items};
-    uint64_t hash = hash_bytes(s->items, s->n * sizeof *s->items, 1);
+    struct poly_value value = {n, items};
+    uint64_t hash = hash_bytes(items, n * sizeof *items, 1);
     uint32_t found = table_find(&p->by_value, hash, has_value, p, &value);
     if (found != TABLE_NONE)
         return found;
-    value.monomials = arena_copy_array(&p->arena, s->items, s->n);
+    value.monomials = arena_copy_array(&p->arena, items, n);
     vec_push(&p->polys, value);
     table_insert(&p->by_value, hash, (uint32_t)p->polys.count - 1);
     return (poly)p->polys.count - 1;
@@ -37,7 +37,7 @@ static poly intern(struct polys *p, const struct sum_of_monomials *s)
 void polys_init(struct polys *p)
 {
     *p = (struct polys){0};
-    poly zero = intern(p, &(struct sum_of_monomials){0});
+    poly zero = intern(p, 0, &(struct monomial){0});
     assert(zero == POLY_ZERO);
     (void)zero;
 }
@@ -104,12 +104,12 @@ static void add_scaled(struct polys *p, struct sum_of_monomials *s, poly a, int6
 
 poly poly_of_atom(struct polys *p, atom a)
 {
-    return intern(p, &(struct sum_of_monomials){1, {{1, 1, {a}}}});
+    return intern(p, 1, &(struct monomial){1, 1, {a}});
 }
 
 poly poly_const(struct polys *p, int64_t value)
 {
-    return value == 0 ? POLY_ZERO : intern(p, &(struct sum_of_monomials){1, {{value, 0, {0}}}});
+    return value == 0 ? POLY_ZERO : intern(p, 1, &(struct monomial){.factor = value});
 }
 
 bool poly_is_const(const struct polys *p, poly a, int64_t *ret_value)
@@ -129,12 +129,13 @@ bool poly_is_atom(const struct polys *p, poly a, atom *ret_atom)
 
 static poly combination(struct polys *p, poly a, int64_t factor_of_a, poly b, int64_t factor_of_b)
 {
-    struct sum_of_monomials s = {0};
+    struct sum_of_monomials s;
     if (a == NO_POLY || b == NO_POLY)
         return NO_POLY;
+    s.n = 0;
     add_scaled(p, &s, a, factor_of_a);
     add_scaled(p, &s, b, factor_of_b);
-    return intern(p, &s);
+    return intern(p, s.n, s.items);
 }
 
 poly poly_add(struct polys *p, poly a, poly b)
@@ -165,17 +166,18 @@ static bool multiply(const struct monomial *a, const struct monomial *b, struct 
 
 poly poly_mul(struct polys *p, poly a, poly b)
 {
-    struct sum_of_monomials s = {0};
+    struct sum_of_monomials s;
     struct monomial product;
     if (a == NO_POLY || b == NO_POLY)
         return NO_POLY;
+    s.n = 0;
     for (uint32_t i = 0; i < p->polys.items[a].n; i++)
         for (uint32_t j = 0; j < p->polys.items[b].n; j++)
             if (multiply(&p->polys.items[a].monomials[i], &p->polys.items[b].monomials[j], &product))
                 add_monomial(p, &s, &product);
             else
                 p->has_failed = true;
-    return intern(p, &s);
+    return intern(p, s.n, s.items);
 }
 
 // --- division --------------------------------------------------------------------------------------------------------
@@ -200,6 +202,7 @@ static void divide_parts(struct polys *p, poly a, const struct monomial *b, stru
                          struct sum_of_monomials *rest)
 {
     struct monomial m;
+    quotient->n = rest->n = 0;
     for (uint32_t i = 0; i < p->polys.items[a].n; i++)
         if (divide_monomial(&p->polys.items[a].monomials[i], b, &m))
             add_monomial(p, quotient, &m);
@@ -209,11 +212,11 @@ static void divide_parts(struct polys *p, poly a, const struct monomial *b, stru
 
 bool poly_divide(struct polys *p, poly a, poly b, poly *ret_quotient)
 {
-    struct sum_of_monomials quotient = {0}, rest = {0};
+    struct sum_of_monomials quotient, rest;
     if (a == NO_POLY || b == NO_POLY || p->polys.items[b].n != 1)
         return false;
     divide_parts(p, a, &p->polys.items[b].monomials[0], &quotient, &rest);
-    *ret_quotient = intern(p, &quotient);
+    *ret_quotient = intern(p, quotient.n, quotient.items);
     return rest.n == 0;
 }
 
@@ -234,14 +237,14 @@ static poly quotient_atom(struct polys *p, poly a, poly b)
 // floor((b * q + r) / b) = q + floor(r / b); and of numbers it is a number.
 poly poly_floor(struct polys *p, poly a, poly b)
 {
-    struct sum_of_monomials quotient = {0}, rest = {0};
+    struct sum_of_monomials quotient, rest;
     int64_t divisor = 0, value = 0;
     if (a == NO_POLY || b == NO_POLY)
         return NO_POLY;
     if (p->polys.items[b].n != 1)
         return a == b ? poly_const(p, 1) : quotient_atom(p, a, b);
     divide_parts(p, a, &p->polys.items[b].monomials[0], &quotient, &rest);
-    poly whole = intern(p, &quotient), left = intern(p, &rest);
+    poly whole = intern(p, quotient.n, quotient.items), left = intern(p, rest.n, rest.items);
     bool is_number = poly_is_const(p, b, &divisor) && poly_is_const(p, left, &value);
     if (is_number && (value < 0 || value >= divisor))
         return poly_add(p, whole, poly_const(p, floor_quotient(value, divisor)));
@@ -266,17 +269,33 @@ static poly substitute_atom(struct polys *p, atom x, const poly *map, size_t n_m
     return poly_floor(p, a, b);
 }
 
+static bool may_be_replaced(const struct polys *p, atom x, const poly *map, size_t n_map)
+{
+    return (x < n_map && map[x] != NO_POLY) || p->atoms.items[x].kind == ATOM_QUOTIENT;
+}
+
+static poly substitute_monomial(struct polys *p, const struct monomial *m, const poly *map, size_t n_map)
+{
+    poly product = poly_const(p, m->factor);
+    for (uint32_t j = 0; j < m->n; j++)
+        product = poly_mul(p, product, substitute_atom(p, m->atoms[j], map, n_map));
+    return product;
+}
+
 poly poly_substitute(struct polys *p, poly a, const poly *map, size_t n_map)
 {
-    poly sum = a == NO_POLY ? NO_POLY : POLY_ZERO;
-    for (uint32_t i = 0; a != NO_POLY && i < p->polys.items[a].n; i++) {
+    struct sum_of_monomials s;
+    if (a == NO_POLY)
+        return NO_POLY;
+    s.n = 0;
+    for (uint32_t i = 0; i < p->polys.items[a].n; i++) {
         struct monomial m = p->polys.items[a].monomials[i];
-        poly product = poly_const(p, m.factor);
-        for (uint32_t j = 0; j < m.n; j++)
-            product = poly_mul(p, product, substitute_atom(p, m.atoms[j], map, n_map));
-        sum = poly_add(p, sum, product);
+        if (ANY(uint32_t, j, m.n, may_be_replaced(p, m.atoms[j], map, n_map)))
+            add_scaled(p, &s, substitute_monomial(p, &m, map, n_map), 1);
+        else
+            add_monomial(p, &s, &m);
     }
-    return sum;
+    return intern(p, s.n, s.items);
 }
 
 bool poly_mentions(const struct polys *p, poly a, atom x)
