@@ -185,6 +185,7 @@ struct level {
     uint32_t variable;     // that is bound next
     node_set nodes;        // to be typed
     uint32_t conditions;   // to be asked
+    node_set shaped;       // whose attributes read the shape of the variable, and of no other
 };
 // A node that is typed next, with the variable as one input and another one that is known: few types agree with that.
 struct agreeing {
@@ -201,6 +202,7 @@ struct search {
     struct level levels[MAX_RULE_VARIABLES + 1];
     struct types_to_try types[MAX_RULE_VARIABLES];   // of each variable
     struct agreeing agreeing[MAX_RULE_VARIABLES];    // of each level
+    head_id *heads[MAX_RULE_NODES];                  // of shaped nodes at each type; NULL: none is known
 };
 
 // --- what is tried ---------------------------------------------------------------------------------------------------
@@ -274,6 +276,12 @@ static void note_what_is_known(const struct search *s, struct level *level, uint
     *conditions |= level->conditions;
 }
 
+static node_set nodes_of_shape(const struct pattern *p, uint32_t variable)
+{
+    return UNION_ALL(node_set, uint32_t, n, p->nodes.count,
+                     (node_set)(equation_variables_of_attributes(&p->nodes.items[n]) == 1u << variable) << n);
+}
+
 static void plan_levels(struct search *s, uint32_t variables)
 {
     uint32_t conditions = 0;
@@ -282,6 +290,7 @@ static void plan_levels(struct search *s, uint32_t variables)
     for (uint32_t left = variables; left; s->n_levels++) {
         uint32_t next = choose_variable(s, left);
         s->levels[s->n_levels].variable = next;
+        s->levels[s->n_levels].shaped = nodes_of_shape(s->e->equation->pattern, next);
         left &= ~(1u << next);
         note_what_is_known(s, &s->levels[s->n_levels + 1], left, &nodes, &conditions);
     }
@@ -378,11 +387,43 @@ static bool has_required_outputs(const struct search *s)
     return true;
 }
 
+#define UNASKED_HEAD (NO_HEAD - 1)
+static head_id *unasked_heads(struct search *s, uint32_t count)
+{
+    head_id *heads = arena_array(s->e->scratch, head_id, count + 1);
+    for (uint32_t i = 0; i < count; i++)
+        heads[i] = UNASKED_HEAD;
+    return heads;
+}
+
+// The variable has the i-th type that is tried for it: nodes that read its shape alone have the heads that they had
+// with this type before, whatever others are.
+static void set_heads(struct search *s, const struct level *level, uint32_t i)
+{
+    for (uint32_t n = 0; level->shaped >> n; n++) {
+        if (!(level->shaped >> n & 1))
+            continue;
+        if (!s->heads[n])
+            s->heads[n] = unasked_heads(s, s->types[level->variable].count);
+        if (s->heads[n][i] == UNASKED_HEAD)
+            s->heads[n][i] = instance_evaluate_head(&s->in, n);
+        s->in.heads[n] = s->heads[n][i];
+    }
+}
+
+static void clear_heads(struct search *s, const struct level *level)
+{
+    for (uint32_t n = 0; level->shaped >> n; n++)
+        if (level->shaped >> n & 1)
+            s->in.heads[n] = NO_HEAD;
+}
+
 static bool search_from(struct search *s, uint32_t number);
 
 static bool try_types(struct search *s, uint32_t number)
 {
-    uint32_t variable = s->levels[number].variable;
+    const struct level *level = &s->levels[number];
+    uint32_t variable = level->variable;
     const struct types_to_try *types = &s->types[variable];
     uint32_t wanted = 0;
     const uint32_t *agreements = agreements_at(s, number, &wanted);
@@ -392,9 +433,11 @@ static bool try_types(struct search *s, uint32_t number)
         if (agreements && agreements[i] != wanted)
             continue;
         instance_bind(&s->in, variable, types->items[i]);
+        set_heads(s, level, i);
         goes_on = s->e->was_cut_short || search_from(s, number + 1);
     }
     instance_bind(&s->in, variable, NO_TYPE);
+    clear_heads(s, level);
     return goes_on;
 }
 

@@ -40,32 +40,20 @@ type_id instance_term_type(const struct instance *in, term_id term)
     return call && t->output < call->n_outputs ? call->outputs[t->output] : NO_TYPE;
 }
 
-static bool evaluate_head(const struct instance *in, uint32_t node, head_id *ret_head)
+head_id instance_evaluate_head(const struct instance *in, uint32_t node)
 {
     const struct pattern_node *n = &in->equation->pattern->nodes.items[node];
     struct attribute_value values[MAX_ATTRIBUTES];
     struct term_bindings b = instance_bindings(in);
     ARENA_MARK(mark, in->scratch);
     bool has_values = pattern_evaluate_attributes(n, &b, in->scratch, values);
-    if (has_values)
-        *ret_head = typing_head(in->typing, n->op, values);
-    return has_values;
-}
-
-static bool find_head(const struct instance *in, uint32_t node, head_id *ret_head)
-{
-    if (in->heads[node] == NO_HEAD)
-        return evaluate_head(in, node, ret_head);
-    *ret_head = in->heads[node];
-    return true;
+    return has_values ? typing_head(in->typing, n->op, values) : NO_HEAD;
 }
 
 void instance_settle_attributes(struct instance *in, uint32_t node)
 {
     const struct pattern_node *n = &in->equation->pattern->nodes.items[node];
-    head_id head;
-    bool is_settled = equation_variables_of_attributes(n) == 0 && evaluate_head(in, node, &head);
-    in->heads[node] = is_settled ? head : NO_HEAD;
+    in->heads[node] = equation_variables_of_attributes(n) == 0 ? instance_evaluate_head(in, node) : NO_HEAD;
 }
 
 bool instance_refuses_attributes(const struct instance *in, uint32_t node)
@@ -78,12 +66,12 @@ bool instance_type_node(struct instance *in, uint32_t node)
 {
     const struct pattern_node *n = &in->equation->pattern->nodes.items[node];
     type_id inputs[MAX_RULE_VARIABLES];
-    head_id head;
     in->calls[node] = NULL;
     for (uint32_t i = 0; i < n->n_inputs; i++)
         if ((inputs[i] = instance_term_type(in, n->inputs[i])) == NO_TYPE)
             return false;
-    if (!find_head(in, node, &head))
+    head_id head = in->heads[node] == NO_HEAD ? instance_evaluate_head(in, node) : in->heads[node];
+    if (head == NO_HEAD)
         return false;
     const struct typed_call *call = typing_apply(in->typing, head, n->n_inputs, inputs);
     in->calls[node] = call->is_typed ? call : NULL;

@@ -11,12 +11,14 @@ struct instance {
     type_id variables[MAX_RULE_VARIABLES];
     struct attribute_value attributes[MAX_RULE_VARIABLES];
     const struct typed_call *calls[MAX_RULE_NODES];   // NULL: not typed, or ill-typed
-    head_id heads[MAX_RULE_NODES];                    // with attributes that no type changes; NO_HEAD: evaluate them
+    head_id heads[MAX_RULE_NODES];                    // at the types that are bound; NO_HEAD: evaluate the attributes
 };
 
 void instance_init(struct instance *in, const struct equation *eq, struct typing *typing, struct arena *scratch);
 void instance_bind(struct instance *in, uint32_t variable, type_id type);
 struct term_bindings instance_bindings(const struct instance *in);
+// The head of the node at what is bound; NO_HEAD: an attribute has no value there.
+head_id instance_evaluate_head(const struct instance *in, uint32_t node);
 // The attribute variables of the node are bound: evaluates its attributes when they depend on nothing else.
 void instance_settle_attributes(struct instance *in, uint32_t node);
 bool instance_refuses_attributes(const struct instance *in, uint32_t node);   // settled ones, whatever the types are
