@@ -20,7 +20,7 @@ void formulas_init(struct formulas *f, const struct logic *l)
 
 void formulas_free(struct formulas *f)
 {
-    vecs_free(f, assumed, sorts, functions, axiom_literals, axiom_names);
+    vecs_free(f, assumed, sorts, functions, axioms, axiom_literals, axiom_names);
     Z3_del_context(f->z3);
 }
 
@@ -160,20 +160,29 @@ static Z3_pattern pattern_of(struct formulas *f, const struct trigger *trigger, 
     return Z3_mk_pattern(f->z3, trigger->n, terms);
 }
 
-void formulas_add_axiom(struct formulas *f, const struct sentence *axiom, const struct triggers *triggers,
-                        bool is_named)
+static Z3_ast formula_of_axiom(struct formulas *f, const struct sentence *axiom, const struct triggers *triggers)
 {
     Z3_app variables[2 * MAX_RULE_VARIABLES];
     Z3_pattern patterns[MAX_TRIGGERS];
-    if (triggers->n == 0 || has_too_many_assumptions(axiom))
-        return;
     for (uint32_t i = 0; i < axiom->n_variables; i++)
         variables[i] = variable_of(f, i, axiom->variables[i]);
     for (uint32_t i = 0; i < triggers->n; i++)
         patterns[i] = pattern_of(f, &triggers->items[i], variables);
     Z3_ast body = body_of(f, axiom, variables);
-    Z3_ast formula = Z3_mk_forall_const(f->z3, 0, axiom->n_variables, variables, triggers->n, patterns, body);
-    assume(f, is_named ? Z3_mk_implies(f->z3, literal_of_axiom(f, axiom->name), formula) : formula);
+    return Z3_mk_forall_const(f->z3, 0, axiom->n_variables, variables, triggers->n, patterns, body);
+}
+
+void formulas_add_axiom(struct formulas *f, uint32_t number, const struct sentence *axiom,
+                        const struct triggers *triggers, bool is_named)
+{
+    if (triggers->n == 0 || has_too_many_assumptions(axiom))
+        return;
+    while (f->axioms.count <= number)
+        vec_push(&f->axioms, NULL);
+    Z3_ast *formula = &f->axioms.items[number];
+    if (!*formula)
+        *formula = formula_of_axiom(f, axiom, triggers);
+    assume(f, is_named ? Z3_mk_implies(f->z3, literal_of_axiom(f, axiom->name), *formula) : *formula);
 }
 
 // --- structure -------------------------------------------------------------------------------------------------------

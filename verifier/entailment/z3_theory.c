@@ -106,9 +106,10 @@ static void add_axioms(const struct theory *t, const struct relevance *r, const 
                        struct formulas *f)
 {
     for (size_t i = 0; i < r->axioms.count; i++) {
-        const struct sentence *axiom = &t->axioms->sentences.items.items[r->axioms.items[i]];
+        uint32_t number = r->axioms.items[i];
+        const struct sentence *axiom = &t->axioms->sentences.items.items[number];
         if (!without || !text_is_among(axiom->name, without->count, without->items))
-            formulas_add_axiom(f, axiom, &t->axioms->triggers.items[r->axioms.items[i]], true);
+            formulas_add_axiom(f, number, axiom, &t->axioms->triggers.items[number], true);
     }
     formulas_add_structure(f, r);
 }
@@ -268,7 +269,7 @@ static const struct formulas *collect_formulas(struct theory *t, const struct en
         const struct sentence *axiom = &t->axioms->sentences.items.items[i];
         if (!text_is_among(axiom->name, proof->n_uses, proof->uses))
             continue;
-        formulas_add_axiom(f, axiom, &t->axioms->triggers.items[i], false);
+        formulas_add_axiom(f, (uint32_t)i, axiom, &t->axioms->triggers.items[i], false);
         relevance_add_sentence(&used, axiom);
     }
     formulas_add_structure(f, &used);
