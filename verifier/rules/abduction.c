@@ -241,6 +241,7 @@ static void add_stage(struct groups *g, const struct rule *r, bool are_of_text, 
     }
 }
 
+// `are_of_text`: with other choices none suffices, so that the first stage, which has no choices, is known to fail.
 static struct found_condition find_by_stages(struct abduction *a, bool are_of_text)
 {
     struct groups *g = &a->groups;
@@ -249,6 +250,8 @@ static struct found_condition find_by_stages(struct abduction *a, bool are_of_te
     for (int stage = 0; stage < STAGES && !is_enough; stage++) {
         uint32_t before = g->count;
         add_stage(g, a->rule, are_of_text, stage);
+        if (are_of_text && stage == 0)
+            a->failed[a->n_failed++] = (1u << g->count) - 1;
         is_enough = g->count > before && suffices(a, (1u << g->count) - 1);
     }
     if (!is_enough)
