@@ -231,8 +231,7 @@ static void collect_attribute(struct collector *c, const struct attribute *attri
     }
 }
 
-// The attribute that the variable stands for, where it first stands alone. NULL: nowhere.
-static const struct attribute *find_attribute(const struct pattern *p, uint32_t variable, bool *ret_is_whole)
+const struct attribute *domain_attribute(const struct pattern *p, uint32_t variable, bool *ret_is_whole)
 {
     for (size_t n = 0; n < p->nodes.count; n++)
         for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++) {
@@ -283,7 +282,7 @@ struct domain domain_of_variable(const struct pattern *p, uint32_t variable, int
     struct collector c = {.extent = extent, .a = a};
     c.largest_group = largest_group(p, variable);
     bool is_whole = false;
-    const struct attribute *attribute = find_attribute(p, variable, &is_whole);
+    const struct attribute *attribute = domain_attribute(p, variable, &is_whole);
     struct domain domain = {.attribute = attribute, .is_whole = is_whole};
     if (attribute) {
         collect_attribute(&c, attribute, is_whole, max_rank);

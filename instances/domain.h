@@ -20,6 +20,8 @@ struct domain {
     bool goes_alone;      // of the others of this kind all but one are to have the first value of its length
     node_set nodes;       // the nodes that have the variable as a whole attribute
 };
+// The attribute that the variable stands for, where it first stands alone, and whether it is all of it. NULL: nowhere.
+const struct attribute *domain_attribute(const struct pattern *p, uint32_t variable, bool *ret_is_whole);
 // The domain of the attribute variable `variable` of `p`, for tensors of ranks up to max_rank. Allocated in `a`.
 struct domain domain_of_variable(const struct pattern *p, uint32_t variable, int max_rank, enum domain_extent extent,
                                  struct arena *a);

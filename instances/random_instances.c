@@ -95,7 +95,8 @@ static void choose_attributes(struct attempt *a)
     struct domain domains[MAX_RULE_VARIABLES];
     for (uint32_t v = 0; v < p->n_attribute_variables; v++) {
         struct domain *d = &domains[v];
-        *d = domain_of_variable(p, v, a->rank, DOMAIN_SMALL, a->scratch);
+        *d = (struct domain){0};
+        d->attribute = domain_attribute(p, v, &d->is_whole);
         uint32_t like = v;
         for (uint32_t u = 0; u < v; u++)
             if (d->attribute && domains[u].attribute && domains[u].is_whole == d->is_whole &&
@@ -105,8 +106,10 @@ static void choose_attributes(struct attempt *a)
             a->attributes[v] = a->attributes[like];
         else if (is_wide(d))
             a->attributes[v] = choose_wide(a, d);
-        else
+        else {
+            *d = domain_of_variable(p, v, a->rank, DOMAIN_SMALL, a->scratch);
             a->attributes[v] = d->values[random_below(&a->random, d->count)];
+        }
     }
 }
 
@@ -132,8 +135,9 @@ static int64_t entry_of_windows(struct attempt *a, enum attribute_role role, uin
 {
     const struct pattern *p = a->equation->pattern;
     for (uint32_t v = 0; v < p->n_attribute_variables; v++) {
-        struct domain d = domain_of_variable(p, v, a->rank, DOMAIN_ALIKE, a->scratch);
-        if (d.attribute && d.attribute->role == role && a->attributes[v].count > entry && happens(a, 2, 3))
+        bool is_whole;
+        const struct attribute *of_v = domain_attribute(p, v, &is_whole);
+        if (of_v && of_v->role == role && a->attributes[v].count > entry && happens(a, 2, 3))
             return a->attributes[v].ints[entry];
     }
     return happens(a, 1, 2) ? plain : between(a, plain, plain + 1);
@@ -206,10 +210,11 @@ static void allow_size(struct attempt *a, int64_t size)
 static void choose_shapes(struct attempt *a)
 {
     for (uint32_t v = 0; v < a->equation->pattern->n_attribute_variables; v++) {
-        struct domain d = domain_of_variable(a->equation->pattern, v, a->rank, DOMAIN_ALIKE, a->scratch);
-        bool is_of_parts = d.attribute && d.attribute->role == ROLE_PART_SIZES;
-        bool is_of_sizes = is_of_parts || (d.attribute && d.attribute->role == ROLE_SHAPE);
-        if (!is_of_sizes || !d.is_whole || happens(a, 1, 2))
+        bool is_whole;
+        const struct attribute *of_v = domain_attribute(a->equation->pattern, v, &is_whole);
+        bool is_of_parts = of_v && of_v->role == ROLE_PART_SIZES;
+        bool is_of_sizes = is_of_parts || (of_v && of_v->role == ROLE_SHAPE);
+        if (!is_of_sizes || !is_whole || happens(a, 1, 2))
             continue;
         uint32_t count = is_of_parts ? (uint32_t)between(a, 1, a->search->is_far ? 6 : 3) : (uint32_t)a->rank;
         int64_t *ints = arena_array(a->scratch, int64_t, count), sum = 0;

@@ -18,10 +18,8 @@ struct shrinking {
 // The least value of an entry that goes down; -1: it does not.
 static int64_t least_entry(const struct instance *in, uint32_t variable)
 {
-    struct arena_mark mark = arena_mark(in->scratch);
-    const struct attribute *attribute =
-        domain_of_variable(in->equation->pattern, variable, 2, DOMAIN_ALIKE, in->scratch).attribute;
-    arena_release(in->scratch, mark);
+    bool is_whole;
+    const struct attribute *attribute = domain_attribute(in->equation->pattern, variable, &is_whole);
     bool is_integer = attribute && (attribute->kind == ATTRIBUTE_INTS || attribute->kind == ATTRIBUTE_INT);
     return is_integer && attribute_roles[attribute->role].is_of_sizes ? attribute_roles[attribute->role].plain : -1;
 }
