@@ -189,11 +189,13 @@ struct level {
 };
 // A node that is typed next, with the variable as one input and another one that is known: few types agree with that.
 struct agreeing {
-    head_id head;   // NO_HEAD: there is no such node
+    uint32_t node;   // NO_NODE: there is none
     uint32_t input, other;
     term_id other_term;
-    const uint32_t *of_types;   // that are tried; NULL: not asked yet
+    head_id head;         // `of_types` are those with this one
+    uint32_t *of_types;   // that are tried; NULL: not asked yet
 };
+#define NO_NODE UINT32_MAX
 struct search {
     struct enumeration *e;
     struct instance in;
@@ -304,11 +306,19 @@ static uint32_t variables_of_term(const struct pattern *p, term_id term)
     return t->is_variable ? 1u << t->index : equation_variables_of_node(p, t->index);
 }
 
-static struct agreeing agreeing_of_node(const struct search *s, uint32_t node, uint32_t variable)
+// Does the node have a head before the level's variable is bound, which may have an agreement?
+static bool has_head_before(const struct search *s, uint32_t node, uint32_t level)
+{
+    return s->in.heads[node] == NO_HEAD ? ANY(uint32_t, i, level, s->levels[i].shaped >> node & 1)
+                                        : typing_has_agreement(s->e->typing, s->in.heads[node]);
+}
+
+static struct agreeing agreeing_of_node(const struct search *s, uint32_t node, uint32_t level)
 {
     const struct pattern *p = s->e->equation->pattern;
     const struct pattern_node *n = &p->nodes.items[node];
-    struct agreeing found = {NO_HEAD, UINT32_MAX, UINT32_MAX};
+    uint32_t variable = s->levels[level].variable;
+    struct agreeing found = {.node = NO_NODE, .input = UINT32_MAX, .other = UINT32_MAX, .head = NO_HEAD};
     for (uint32_t i = 0; i < n->n_inputs; i++) {
         const struct term *t = &p->terms.items[n->inputs[i]];
         if (t->is_variable && t->index == variable)
@@ -316,10 +326,9 @@ static struct agreeing agreeing_of_node(const struct search *s, uint32_t node, u
         else if (!(variables_of_term(p, n->inputs[i]) >> variable & 1))
             found.other = i;
     }
-    if (found.input == UINT32_MAX || found.other == UINT32_MAX || s->in.heads[node] == NO_HEAD ||
-        !typing_has_agreement(s->e->typing, s->in.heads[node]))
+    if (found.input == UINT32_MAX || found.other == UINT32_MAX || !has_head_before(s, node, level))
         return found;
-    found.head = s->in.heads[node];
+    found.node = node;
     found.other_term = n->inputs[found.other];
     return found;
 }
@@ -327,10 +336,10 @@ static struct agreeing agreeing_of_node(const struct search *s, uint32_t node, u
 static void find_agreeing(struct search *s)
 {
     for (uint32_t i = 0; i < s->n_levels; i++) {
-        s->agreeing[i].head = NO_HEAD;
-        for (uint32_t n = 0; s->levels[i + 1].nodes >> n && s->agreeing[i].head == NO_HEAD; n++)
+        s->agreeing[i].node = NO_NODE;
+        for (uint32_t n = 0; s->levels[i + 1].nodes >> n && s->agreeing[i].node == NO_NODE; n++)
             if (s->levels[i + 1].nodes & s->required & (node_set)1 << n)
-                s->agreeing[i] = agreeing_of_node(s, n, s->levels[i].variable);
+                s->agreeing[i] = agreeing_of_node(s, n, i);
     }
 }
 
@@ -338,15 +347,17 @@ static void find_agreeing(struct search *s)
 static const uint32_t *agreements_at(struct search *s, uint32_t number, uint32_t *ret_wanted)
 {
     struct agreeing *a = &s->agreeing[number];
-    type_id other = a->head == NO_HEAD ? NO_TYPE : instance_term_type(&s->in, a->other_term);
-    if (other == NO_TYPE)
-        return NULL;
+    head_id head = a->node == NO_NODE ? NO_HEAD : s->in.heads[a->node];
+    type_id other = head == NO_HEAD ? NO_TYPE : instance_term_type(&s->in, a->other_term);
     const struct types_to_try *types = &s->types[s->levels[number].variable];
-    uint32_t *of_types = a->of_types ? NULL : arena_array(s->e->scratch, uint32_t, types->count + 1);
-    for (uint32_t i = 0; of_types && i < types->count; i++)
-        of_types[i] = typing_agreement(s->e->typing, a->head, a->input, types->items[i]);
-    a->of_types = of_types ? of_types : a->of_types;
-    *ret_wanted = typing_agreement(s->e->typing, a->head, a->other, other);
+    if (other == NO_TYPE || !typing_has_agreement(s->e->typing, head))
+        return NULL;
+    if (!a->of_types)
+        a->of_types = arena_array(s->e->scratch, uint32_t, types->count + 1);
+    for (uint32_t i = 0; head != a->head && i < types->count; i++)
+        a->of_types[i] = typing_agreement(s->e->typing, head, a->input, types->items[i]);
+    a->head = head;
+    *ret_wanted = typing_agreement(s->e->typing, head, a->other, other);
     return a->of_types;
 }
 
