@@ -68,8 +68,8 @@ void theory_free(struct theory *t)
     mem_free(t, sizeof *t);
 }
 
-// All that was asked before. What is answered from now on depends on nothing but what is asked from now on.
-static void forget(struct theory *t)
+// What is answered from now on depends on nothing but what is asked from now on.
+void theory_forget(struct theory *t)
 {
     drop_all(t);
     logic_copy(&t->logic, &t->axioms->logic);
@@ -201,11 +201,17 @@ struct entailment theory_prove(struct theory *t, const struct equation *eq, cons
 {
     struct entailment e = {0};
     double started = clock_thread_seconds();
-    forget(t);
+    theory_forget(t);
     e.status = prove(t, eq, without, &e);
     e.seconds = clock_thread_seconds() - started;
     finish_uses(t, &e);
     return e;
+}
+
+bool theory_proves_beside(struct theory *t, const struct equation *eq)
+{
+    struct entailment e = {0};
+    return prove(t, eq, NULL, &e) == ENTAILMENT_PROVED;
 }
 
 struct entailment theory_prove_within(struct theory *t, const struct equation *eq, unsigned part)
@@ -248,7 +254,7 @@ static bool sentence_contradicts(struct theory *t, const struct sentence *axiom,
 bool theory_contradicts(struct theory *t, const char *name, struct entailment *ret_core)
 {
     *ret_core = (struct entailment){0};
-    forget(t);
+    theory_forget(t);
     bool contradicts = vec_find(&t->axioms->sentences.items, axiom,
                                 strcmp(axiom->name, name) == 0 && sentence_contradicts(t, axiom, ret_core));
     finish_uses(t, ret_core);
@@ -289,7 +295,7 @@ uint32_t theory_print_smt2(struct theory *t, const struct equation *eq, const st
                            struct text *ret_texts, uint32_t capacity)
 {
     uint32_t count = 0;
-    forget(t);
+    theory_forget(t);
     obligations_state(&t->logic, eq, proof->obligations > 1, &t->obligations);
     for (size_t i = 0; i < t->obligations.items.count && count < capacity; i++)
         print_formulas(collect_formulas(t, proof, &t->obligations.items.items[i]), eq->name, &ret_texts[count++]);

@@ -47,6 +47,9 @@ struct names {
     uint32_t count;
 };
 struct entailment theory_prove(struct theory *t, const struct equation *eq, const struct names *without);
+// Does it follow, beside what was asked since all was forgotten? Of the same terms Z3 knows the axioms then.
+void theory_forget(struct theory *t);
+bool theory_proves_beside(struct theory *t, const struct equation *eq);
 // Proves with this part of the steps.
 struct entailment theory_prove_within(struct theory *t, const struct equation *eq, unsigned part);
 // Do the properties make two tensors equal that differ in nothing but their values, where the named one has instances?

@@ -216,7 +216,7 @@ static bool suffices(struct abduction *a, uint32_t kept)
     rule_add_conditions(&with, &conditions, a->groups.arena);
     struct equation eq = equation_of_rule(&with);
     bool is_proved = !(a->judge && judge_finds_difference(a->judge, &eq)) &&
-                     theory_prove(a->theory, &eq, NULL).status == ENTAILMENT_PROVED;
+                     theory_proves_beside(a->theory, &eq);
     if (!is_proved)
         a->failed[a->n_failed++] = kept;
     return is_proved;
@@ -267,6 +267,7 @@ struct found_condition find_sufficient_condition(struct theory *theory, struct j
                                                  struct arena *a)
 {
     struct abduction abduction = {.theory = theory, .judge = judge, .rule = r, .groups = {.arena = a}};
+    theory_forget(theory);
     struct found_condition found = find_by_stages(&abduction, false);
     return found.count || !has_choices_in_text(&r->pattern) ? found : find_by_stages(&abduction, true);
 }
