@@ -210,8 +210,7 @@ struct entailment theory_prove(struct theory *t, const struct equation *eq, cons
 
 bool theory_proves_beside(struct theory *t, const struct equation *eq)
 {
-    struct entailment e = {0};
-    return prove(t, eq, NULL, &e) == ENTAILMENT_PROVED;
+    return prove(t, eq, NULL, &(struct entailment){0}) == ENTAILMENT_PROVED;
 }
 
 struct entailment theory_prove_within(struct theory *t, const struct equation *eq, unsigned part)

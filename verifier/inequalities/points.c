@@ -181,15 +181,14 @@ static bool choose_index(struct search *s, atom x)
 static bool find_from(struct search *s, const struct point *given)
 {
     const struct polys *p = s->points->polys;
-    bool is_left = true;
     for (atom x = 0; x < s->at.n; x++)
         s->values[x] = x < given->n                            ? given->values[x]
                        : p->atoms.items[x].kind == ATOM_SYMBOL ? p->atoms.items[x].least
                                                                : 0;
     for (uint32_t i = 0; i < s->n_indices; i++)
         s->values[s->indices[i]] = NO_VALUE;
-    is_left = is_left && ALL(uint32_t, i, s->n_indices, choose_index(s, s->indices[i]));
-    return is_left && refutes(p, &s->at, s->assumed, s->n_assumed, s->asked);
+    return ALL(uint32_t, i, s->n_indices, choose_index(s, s->indices[i])) &&
+           refutes(p, &s->at, s->assumed, s->n_assumed, s->asked);
 }
 
 #define TRIES 40

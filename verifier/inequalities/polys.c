@@ -269,33 +269,17 @@ static poly substitute_atom(struct polys *p, atom x, const poly *map, size_t n_m
     return poly_floor(p, a, b);
 }
 
-static bool may_be_replaced(const struct polys *p, atom x, const poly *map, size_t n_map)
-{
-    return (x < n_map && map[x] != NO_POLY) || p->atoms.items[x].kind == ATOM_QUOTIENT;
-}
-
-static poly substitute_monomial(struct polys *p, const struct monomial *m, const poly *map, size_t n_map)
-{
-    poly product = poly_const(p, m->factor);
-    for (uint32_t j = 0; j < m->n; j++)
-        product = poly_mul(p, product, substitute_atom(p, m->atoms[j], map, n_map));
-    return product;
-}
-
 poly poly_substitute(struct polys *p, poly a, const poly *map, size_t n_map)
 {
-    struct sum_of_monomials s;
-    if (a == NO_POLY)
-        return NO_POLY;
-    s.n = 0;
-    for (uint32_t i = 0; i < p->polys.items[a].n; i++) {
+    poly sum = a == NO_POLY ? NO_POLY : POLY_ZERO;
+    for (uint32_t i = 0; a != NO_POLY && i < p->polys.items[a].n; i++) {
         struct monomial m = p->polys.items[a].monomials[i];
-        if (ANY(uint32_t, j, m.n, may_be_replaced(p, m.atoms[j], map, n_map)))
-            add_scaled(p, &s, substitute_monomial(p, &m, map, n_map), 1);
-        else
-            add_monomial(p, &s, &m);
+        poly product = poly_const(p, m.factor);
+        for (uint32_t j = 0; j < m.n; j++)
+            product = poly_mul(p, product, substitute_atom(p, m.atoms[j], map, n_map));
+        sum = poly_add(p, sum, product);
     }
-    return intern(p, s.n, s.items);
+    return sum;
 }
 
 bool poly_mentions(const struct polys *p, poly a, atom x)

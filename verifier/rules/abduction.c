@@ -215,8 +215,7 @@ static bool suffices(struct abduction *a, uint32_t kept)
     struct found_condition conditions = join_groups(&a->groups, kept);
     rule_add_conditions(&with, &conditions, a->groups.arena);
     struct equation eq = equation_of_rule(&with);
-    bool is_proved = !(a->judge && judge_finds_difference(a->judge, &eq)) &&
-                     theory_proves_beside(a->theory, &eq);
+    bool is_proved = !(a->judge && judge_finds_difference(a->judge, &eq)) && theory_proves_beside(a->theory, &eq);
     if (!is_proved)
         a->failed[a->n_failed++] = kept;
     return is_proved;

@@ -85,9 +85,8 @@ static const struct judgement *tested_of(const struct rule_report *report)
 static void print_tests(struct text *out, const struct rule_report *report)
 {
     const struct judgement *tested = tested_of(report);
-    text_printf(out, " (tested (ranks 0 %d) (sizes 1 %d) (instances %llu)", tested->largest_rank, tested->largest_size,
-                (unsigned long long)tested->instances);
-    text_printf(out, " (random %u))", report->n_far);
+    text_printf(out, " (tested (ranks 0 %d) (sizes 1 %d) (instances %llu) (random %u))", tested->largest_rank,
+                tested->largest_size, (unsigned long long)tested->instances, report->n_far);
 }
 
 const char *rule_certificate(const struct rule_report *report, struct arena *a)

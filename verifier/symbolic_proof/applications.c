@@ -33,8 +33,7 @@ static head_id head_of(struct typing *t, const struct outline *o)
         attributes[i] =
             (struct attribute_value){o->attributes[i].count, role->is_of_sizes ? plain : o->attributes[i].ints};
     }
-    head_id head = typing_head(t, o->op, attributes);
-    return head;
+    return typing_head(t, o->op, attributes);
 }
 
 static int64_t n_parts(const struct outline *o)

@@ -313,11 +313,10 @@ static void bind_trees(struct family *f, struct lane *lane, uint32_t without)
 static bool remembers_alike(struct family *f, struct lane *lane, uint32_t without)
 {
     const struct equation *eq = f->equation;
-    bool are_alike = true;
     bind_trees(f, lane, without);
-    are_alike = are_alike && ALL(uint32_t, n, eq->pattern->nodes.count, define_in_lane(f, lane, n));
-    return are_alike && ALL(uint32_t, i, eq->n_pairs,
-                            type_equal_split(family_type(f, lane, eq->left[i]), family_type(f, lane, eq->right[i])));
+    return ALL(uint32_t, n, eq->pattern->nodes.count, define_in_lane(f, lane, n)) &&
+           ALL(uint32_t, i, eq->n_pairs,
+               type_equal_split(family_type(f, lane, eq->left[i]), family_type(f, lane, eq->right[i])));
 }
 
 // A view makes of an axis the axis itself where sizes happen to be equal: here all of them are. False: nothing is

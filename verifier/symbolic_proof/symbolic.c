@@ -71,14 +71,13 @@ static bool pairs_are_equal(struct family *f, struct z3_session *z3, struct symb
 {
     const struct equation *eq = f->equation;
     struct entails e FREED_BY(entails_free);
-    bool are_equal = true;
     entails_init(&e, f->polys, z3);
     assume_family(&e, f);
     add_lanes(&e, f);
     struct sums sums = {
         .arena = f->arena, .polys = f->polys, .entails = &e, .bags_have_elements = !family_has_empty_windows(f)};
     struct execution ex = {.family = f, .sums = &sums};
-    are_equal = are_equal && ALL(uint32_t, i, eq->n_pairs, execute_and_compare(&ex, eq->left[i], eq->right[i]));
+    bool are_equal = ALL(uint32_t, i, eq->n_pairs, execute_and_compare(&ex, eq->left[i], eq->right[i]));
     if (f->polys->has_failed)
         are_equal = sums_fail(&sums, "polynomials too large");
     if (!are_equal)
