@@ -10,6 +10,7 @@
 #include "core/system/machine_load.h"
 #include "optimizer/limits.def"
 #include <math.h>
+#include <string.h>
 #include <time.h>
 
 struct entrant {
@@ -35,9 +36,10 @@ struct stage {
     VEC(size_t) ends;     // of loads there
     double seconds;       // of one load
     size_t least_rounds;
-    bool drops;     // who is behind: it is the first stage
-    bool is_warm;   // its runs are long: none warms up
-    bool is_cut;    // by an interruption
+    bool drops;         // who is behind: it is the first stage
+    bool is_by_turns;   // runs of one round stand beside each other
+    bool is_warm;       // its runs are long: none warms up
+    bool is_cut;        // by an interruption
 };
 
 static double now(const struct contest_runner *e)
@@ -117,10 +119,31 @@ static double shortest_of_kind(const struct stage *s, bool is_result)
                     !s->entrants[i].is_out && s->c->is_result[i] == is_result ? s->entrants[i].shortest : INFINITY);
 }
 
+static double shortest_of_round(const struct stage *s, bool is_result, size_t round)
+{
+    double shortest = INFINITY;
+    for (size_t i = 0; i < s->c->n; i++) {
+        const struct entrant *e = &s->entrants[i];
+        if (!e->is_out && s->c->is_result[i] == is_result && e->seconds.count > round)
+            shortest = fmin(shortest, e->seconds.items[round]);
+    }
+    return shortest;
+}
+
+// In each round, where there are some: the machine may be faster in one than in the next.
+static bool is_behind(const struct stage *s, size_t i, double limit)
+{
+    const struct entrant *e = &s->entrants[i];
+    bool is_result = s->c->is_result[i];
+    return s->is_by_turns && e->seconds.count
+               ? ALL(size_t, k, e->seconds.count, e->seconds.items[k] > limit * shortest_of_round(s, is_result, k))
+               : e->shortest > limit * shortest_of_kind(s, is_result);
+}
+
 static void drop_who_is_behind(struct stage *s, double limit)
 {
     for (size_t i = 0; s->drops && i < s->c->n; i++)
-        if (!s->entrants[i].is_out && s->entrants[i].shortest > limit * shortest_of_kind(s, s->c->is_result[i])) {
+        if (!s->entrants[i].is_out && is_behind(s, i, limit)) {
             s->entrants[i].is_out = true;
             unload(s, i);
         }
@@ -203,7 +226,8 @@ static bool has_room_for_all(const struct stage *s)
 // False: the device failed.
 static bool run_load(struct stage *s)
 {
-    bool is_done = has_room_for_all(s) ? run_by_turns(s) : run_one_at_a_time(s);
+    s->is_by_turns = has_room_for_all(s);
+    bool is_done = s->is_by_turns ? run_by_turns(s) : run_one_at_a_time(s);
     for (size_t i = 0; i < s->c->n; i++)
         unload(s, i);
     s->n_loads++;
@@ -227,7 +251,20 @@ static void free_stage(struct stage *s)
     vecs_free(s, ratios, ends);
 }
 
-// Other programs add to some runs only: the lower quartile is what most of the undisturbed ones took.
+// By the median of what both took in a round. Else other programs add to some runs only: the lower quartile is what most
+// of the undisturbed ones took.
+static bool is_faster(const struct stage *s, const struct sample_summary *times, size_t i, size_t than)
+{
+    const struct entrant *a = &s->entrants[i], *b = &s->entrants[than];
+    size_t n = a->seconds.count < b->seconds.count ? a->seconds.count : b->seconds.count;
+    if (!s->is_by_turns || n == 0)
+        return times[i].quartile1 < times[than].quartile1;
+    LOCAL_ARRAY(double, ratios, n);
+    for (size_t k = 0; k < n; k++)
+        ratios[k] = a->seconds.items[k] / b->seconds.items[k];
+    return sample_summarize(ratios, n).median < 1;
+}
+
 // c->n: there is none of this kind.
 static size_t fastest_of_kind(const struct contest *c, const struct stage *s, const struct sample_summary *times,
                               bool is_result)
@@ -235,7 +272,7 @@ static size_t fastest_of_kind(const struct contest *c, const struct stage *s, co
     size_t fastest = c->n;
     for (size_t i = 0; i < c->n; i++)
         if (!s->entrants[i].is_out && c->is_result[i] == is_result &&
-            (fastest == c->n || times[i].quartile1 < times[fastest].quartile1))
+            (fastest == c->n || is_faster(s, times, i, fastest)))
             fastest = i;
     return fastest;
 }
@@ -252,7 +289,7 @@ static void use_earlier_runs(struct stage *s)
     const struct sample_summary *earlier = s->c->earlier;
     for (size_t i = 0; earlier && i < s->c->n; i++)
         s->entrants[i].is_out =
-            earlier[i].count && earlier[i].quartile1 > BEHIND * least_of_kind(s->c, s->c->is_result[i]);
+            earlier[i].count && earlier[i].quartile1 > HOPELESS_RUN * least_of_kind(s->c, s->c->is_result[i]);
     bool is_by_turns = has_room_for_all(s);
     for (size_t i = 0; earlier && !is_by_turns && i < s->c->n; i++)
         if (earlier[i].count) {
@@ -267,13 +304,15 @@ static bool is_run(const struct entrant *e)
 }
 
 // An entrant that was not run has a count of 0, and is the last.
-static struct sample_summary summarize(struct entrant *e)
+static struct sample_summary summarize(const struct entrant *e)
 {
     if (!is_run(e))
         return (struct sample_summary){.quartile1 = INFINITY};
-    if (e->seconds.count == 0)
-        vec_push(&e->seconds, e->shortest);
-    return sample_summarize(e->seconds.items, e->seconds.count);
+    LOCAL_ARRAY(double, sorted, e->seconds.count + 1);
+    sorted[0] = e->shortest;
+    if (e->seconds.count)
+        memcpy(sorted, e->seconds.items, e->seconds.count * sizeof *sorted);
+    return sample_summarize(sorted, e->seconds.count ? e->seconds.count : 1);
 }
 
 // --- others on this machine ------------------------------------------------------------------------------------------

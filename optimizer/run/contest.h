@@ -2,7 +2,8 @@
 // original? All are run whole, by turns. Whoever runs them is behind `struct contest_runner`, so every runtime is
 // judged alike.
 //
-//   qualifying    every contender, one load: what is clearly slower than another of its kind drops out
+//   qualifying    every contender, one load: what is clearly slower than another of its kind drops out. Runs of one
+//                 round are compared, as machines are faster in one second than in the next
 //   final         the fastest original and the fastest result, in several loads: where a model lies in memory matters;
 //                 fewer where the time is over and hardly anything or very much is gained, more while a gain is neither
 //                 seen nor out of sight; none without a result
@@ -53,8 +54,8 @@ struct contest {
     bool prepares_all;
     bool loads_itself;   // each run loads the model, as a command does: one of both is a load, and none warms up
     // Summaries of runs of each contender before the contest, one after the other (count 0: there were none); NULL: of
-    // nobody. A contender that was clearly behind another of its kind does not qualify; one that would be loaded by
-    // itself is not run again for that.
+    // nobody. A contender that took some times as long as another of its kind does not qualify; one that would be loaded
+    // by itself is not run again for that.
     const struct sample_summary *earlier;
     // Seconds that a run of each takes, by its costs (0: not known), or NULL: whoever takes some times as long on a
     // machine that others use is disturbed. Then the contest waits for a while, and is given up where they stay.

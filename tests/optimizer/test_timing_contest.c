@@ -19,6 +19,8 @@ struct paper {
     bool is_loaded[MOST_CONTENDERS];
     int most_loaded, fails_at;   // the load that fails, 0: none
     int n_loads, n_forgotten;
+    const double *of_run;         // by which factor all runs of the machine take longer, from one to the next, so many;
+    int n_of_run;                 // NULL: none does
     double now;                   // on the clock
     double slept;                 // seconds, by each run, or
     int slept_at;                 // by this one alone
@@ -63,6 +65,7 @@ static bool run_paper(void *context, size_t i, double *ret_seconds, struct error
     if (p->n_runs == p->interrupted_at)
         interrupt_listen(&interruption);
     factor *= p->n_shared > 0 && p->when_shared > 0 ? p->when_shared : 1;
+    factor *= p->of_run ? p->of_run[p->n_runs % p->n_of_run] : 1;
     *ret_seconds = p->seconds[i] * factor * (1 + p->noise * random_unit(&p->random));
     return true;
 }
@@ -261,11 +264,28 @@ TEST(small_runs_are_not_waited_for)
     assert_int_equal(p.n_shared, 1000);
 }
 
-// Who was behind in runs before the contest is not loaded for it; where all were run, and are not loaded at once, only
+// A machine that is a quarter slower now and then drops nobody who is as fast, nor one who ran before when it was.
+TEST(machines_are_faster_now_and_then)
+{
+    static const double seconds[] = {0.0105, 0.0100, 0.0200, 0.0100, 0.0105};
+    static const double of_run[] = {1.25, 1.25, 1.25, 1, 1, 1, 1, 1.25, 1.25, 1, 1, 1, 1, 1};
+    for (int at = 1; at <= (int)COUNT_OF(of_run); at++) {
+        struct sample_summary earlier[5] = {{0}};
+        for (int i = 0; i < 5; i++)
+            earlier[i] = (struct sample_summary){.count = 3, .quartile1 = seconds[i] * of_run[(i + at) % 7]};
+        struct paper p = {.seconds = seconds, .noise = 0.01, .result = 3, .of_run = of_run, .n_of_run = at};
+        CONTEST(c, 5, 3, .seconds = 0.01, .loads = 3, .earlier = earlier);
+        struct contest_outcome outcome = held(&p, &c);
+        assert_true(outcome.original == 1 && outcome.result == 3);
+        assert_false(ratio_is_a_gain(&outcome.gain));
+    }
+}
+
+// Who was far behind in runs before the contest is not loaded for it; where all were run, and are not loaded at once, only
 // the final is left.
 TEST(earlier_runs_qualify)
 {
-    static const double seconds[] = {0.0335, 0.0729, 0.0290, 0.0273, 0.0500};
+    static const double seconds[] = {0.0335, 0.0729, 0.0290, 0.0273, 0.0600};
     struct sample_summary earlier[5] = {{0}};
     for (int i = 0; i < 5; i++)
         earlier[i] = (struct sample_summary){.count = 3, .quartile1 = seconds[i]};
