@@ -83,7 +83,8 @@ struct job_results {
     enum layout_policy policies[2];   // of the original and of the result, as they are run
     struct graph_steps steps[2];      // of the original and of the result
     VEC(struct graph *) written;      // what was made of graphs to write them: constants are computed from it later
-    struct temporary_folder folder;   // of models that are timed in the runtime, once there are some
+    const char *timed_files[2];       // compiled models that were timed in the end; NULL: none was
+    struct temporary_folder folder;   // of models that are timed in the runtime, or compiled, once there are some
 };
 
 struct job_time {

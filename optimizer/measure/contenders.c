@@ -20,6 +20,24 @@
 
 // --- our executor ----------------------------------------------------------------------------------------------------
 
+static struct model *prepare(struct contenders *f, struct contender *c, struct error *error)
+{
+    struct given_weights weights = {f->o->model.weights.count, f->weights, &f->o->weight_source};
+    if (!c->file)
+        return backend_prepare_from(f->o->backend, c->graph, c->layouts, c->choices, &weights, error);
+    return compiled_model_open(&c->compiled, c->file, error)
+               ? compiled_model_prepare(&c->compiled, f->o->backend, error)
+               : NULL;
+}
+
+static void release(struct contender *c)
+{
+    compiled_model_close(&c->compiled);
+    c->compiled = (struct compiled_model){0};
+    arena_free(&c->arena);
+    mem_free(c->pad, c->pad_bytes);
+}
+
 // Something in front, of a size of its own in each load: so where a model lies is not the same.
 bool contenders_load(struct contenders *f, size_t i, struct error *error)
 {
@@ -28,8 +46,7 @@ bool contenders_load(struct contenders *f, size_t i, struct error *error)
     c->pad_bytes = (size_t)random_below(&f->random, LARGEST_PAD) + 1;
     c->pad = mem_alloc(c->pad_bytes);
     arena_init(&c->arena);
-    struct given_weights weights = {f->o->model.weights.count, f->weights, &f->o->weight_source};
-    c->model = backend_prepare_from(f->o->backend, c->graph, c->layouts, c->choices, &weights, error);
+    c->model = prepare(f, c, error);
     if (c->model) {
         c->outputs = arena_array(&c->arena, struct tensor_value, c->graph->outputs.count + 1);
         model_allocate_outputs(c->model, c->outputs, &c->arena);
@@ -38,11 +55,9 @@ bool contenders_load(struct contenders *f, size_t i, struct error *error)
     phases_enter(&f->o->time.phases, former);
     f->o->time.remaining.loading = f->o->time.phases.seconds[PHASE_LOADING];
     f->o->time.remaining.n_loads++;
-    if (c->model)
-        return true;
-    arena_free(&c->arena);
-    mem_free(c->pad, c->pad_bytes);
-    return false;
+    if (!c->model)
+        release(c);
+    return c->model;
 }
 
 static bool run(void *context, size_t i, double *ret_seconds, struct error *error)
@@ -55,10 +70,8 @@ static bool run(void *context, size_t i, double *ret_seconds, struct error *erro
 
 void contenders_unload(struct contenders *f, size_t i)
 {
-    struct contender *c = &f->all.items[i];
-    model_free(c->model);
-    arena_free(&c->arena);
-    mem_free(c->pad, c->pad_bytes);
+    model_free(f->all.items[i].model);
+    release(&f->all.items[i]);
 }
 
 static bool load(void *context, size_t i, struct error *error)
@@ -428,23 +441,22 @@ bool optimizing_hold_contest(struct optimizing *o, size_t *ret_finalist)
     return is_done;
 }
 
-static void enter_way(struct contenders *f, const struct contender *way)
+static void enter_file(struct contenders *f, const struct graph *g, const char *file)
 {
-    struct contender c = *way;
+    struct contender c = {.graph = g, .file = file};
     struct error ignored = {0};
-    c.plan_hash = 0;   // by costs, and not by the choices that it is given
-    backend_has_room(f->o->backend, c.graph, &c.bytes, &ignored);
+    backend_has_room(f->o->backend, g, &c.bytes, &ignored);
     vec_push(&f->all, c);
 }
 
-double contenders_gain(struct optimizing *o, const struct contender ways[2])
+double contenders_gain(struct optimizing *o, const struct graph *g, const char *const files[2])
 {
     static const bool are_results[] = {false, true};
     struct contenders f FREED_BY(contenders_close);
     struct contest_outcome outcome = {.gain = {0}};
     open_empty(&f, o);
-    enter_way(&f, &ways[0]);
-    enter_way(&f, &ways[1]);
+    enter_file(&f, g, files[0]);
+    enter_file(&f, g, files[1]);
     make_inputs(&f);
     const struct contest c = {.n = 2,
                               .is_result = are_results,

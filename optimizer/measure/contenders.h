@@ -3,6 +3,7 @@
 #pragma once
 #include "core/numbers/random.h"
 #include "core/system/progress.h"
+#include "optimizer/compiled/compiled_model.h"
 #include "optimizer/job/optimization.h"
 #include "optimizer/run/comparison.h"
 
@@ -11,11 +12,13 @@ struct contender {
     enum layout_policy policy;
     const uint8_t *layouts;        // by the policy; NULL: the standard ones
     const step_choices *choices;   // by which its steps run; NULL: by costs
+    const char *file;              // the compiled model that it is; NULL: it is prepared from the graph
     double estimate;               // seconds, when it entered; 0: it cannot be estimated
     size_t finalist;               // NOT_A_FINALIST: the original
     uint64_t plan_hash;
-    size_t bytes;          // that it takes when it is loaded, about
-    struct model *model;   // while it is loaded
+    size_t bytes;                     // that it takes when it is loaded, about
+    struct model *model;              // while it is loaded
+    struct compiled_model compiled;   // and its file is open
     struct tensor_value *outputs;
     struct arena arena;   // of the outputs
     void *pad;            // in front of it in memory
@@ -45,9 +48,9 @@ double contender_estimate(struct optimizing *o, const struct contender *c);   //
 // After loading failed: is there no room for one of them? Then that is said, and is no error any more.
 bool contenders_lacks_room(const struct contenders *f);
 
-// Is the second of two ways to run a graph faster than the first, in whole models by turns? By how many times; 0: it is
-// not, or that is not decided.
-double contenders_gain(struct optimizing *o, const struct contender ways[2]);
+// Is the second of two compiled models of a graph, or of equal ones, faster than the first, as both are read from their
+// files, by turns? By how many times; 0: it is not, or that is not decided.
+double contenders_gain(struct optimizing *o, const struct graph *g, const char *const files[2]);
 
 // This machine is busy: models are timed on one thread, and that is told once.
 void optimizing_tell_of_one_thread(struct optimizing *o);

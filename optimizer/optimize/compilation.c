@@ -81,43 +81,66 @@ bool optimizing_can_compile(struct optimizing *o)
     return ALL(size_t, i, m->outputs.count, can_be_given(o, "output", &m->outputs.items[i]));
 }
 
-static const char *const *names_of(struct arena *arena, const struct imported_value *values, size_t n)
+// Names of the model's inputs or outputs; those of nodes that nobody understands have none.
+static const char *const *names_of(struct arena *arena, const struct imported_value *values, size_t n_values, size_t n)
 {
     const char **names = arena_array(arena, const char *, n + 1);
     for (size_t i = 0; i < n; i++)
-        names[i] = values[i].name;
+        names[i] = i < n_values ? values[i].name : "";
     return names;
 }
+
+// An input that the graph does not read has the type that the model says, if that has values.
+static const struct type *types_of_inputs(struct optimizing *o, const struct graph *g)
+{
+    const struct imported_model *m = &o->model;
+    size_t n = o->inputs.cut.n_inputs;
+    struct type *types = arena_array(&o->arena, struct type, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        bool is_typed = i < m->inputs.count && tensor_has_values(&m->graph, m->inputs.items[i].tensor);
+        types[i] = is_typed ? *graph_type(&m->graph, m->inputs.items[i].tensor) : type_make(DTYPE_F32, 0, NULL);
+    }
+    vec_each(&g->nodes, node)
+        if (node->op->id == OP_INPUT)
+            types[node->attributes[0].ints[0]] = *graph_type(g, node->first_output);
+    return types;
+}
+
+struct compiling_job {
+    struct optimizing *o;
+    bool is_result;
+};
 
 // The error of a guest's kernels together is seen by its host, who compares outputs with his own.
 static struct model *prepare(void *context, const struct graph *g, const uint8_t *layouts,
                              const struct given_weights *weights, struct error *error)
 {
-    struct optimizing *o = context;
+    const struct compiling_job *job = context;
+    struct optimizing *o = job->o;
     struct within_request request = {o->backend, g, layouts, weights, (uint64_t)o->options->seed};
     if (o->options->is_guest && o->options->is_check_skipped)
         return backend_prepare_from(o->backend, g, layouts, NULL, weights, error);
-    return prepare_within(&request, &o->report.costs.within[o->report.written.is_optimized], error);
+    return prepare_within(&request, &o->report.costs.within[job->is_result], error);
 }
 
-bool optimizing_compile(struct optimizing *o, const struct graph *g, enum layout_policy policy)
+bool optimizing_compile(struct optimizing *o, const struct graph *g, bool is_result, const char *path,
+                        struct error *error)
 {
     struct imported_model *m = &o->model;
-    struct type *types = arena_array(&o->arena, struct type, m->inputs.count + 1);
-    for (size_t i = 0; i < m->inputs.count; i++)
-        types[i] = *graph_type(&m->graph, m->inputs.items[i].tensor);
+    size_t n_inputs = o->inputs.cut.n_inputs, n_outputs = g->outputs.count;
+    struct compiling_job job = {o, is_result};
     struct compile_request request = {
         .graph = g,
         .weights = {m->weights.count, model_list_weights(m, g), &o->weight_source},
-        .n_inputs = m->inputs.count,
-        .n_outputs = m->outputs.count,
-        .input_names = names_of(&o->arena, m->inputs.items, m->inputs.count),
-        .output_names = names_of(&o->arena, m->outputs.items, m->outputs.count),
-        .input_types = types,
+        .n_inputs = n_inputs,
+        .n_outputs = n_outputs,
+        .input_names = names_of(&o->arena, m->inputs.items, m->inputs.count, n_inputs),
+        .output_names = names_of(&o->arena, m->outputs.items, m->outputs.count, n_outputs),
+        .input_types = types_of_inputs(o, g),
         .backend = o->backend,
-        .context = o,
+        .context = &job,
         .prepare = prepare,
     };
-    o->backend->policy = policy;
-    return compiled_model_write(&request, o->options->output, o->error);
+    o->backend->policy = o->results.policies[is_result];
+    return compiled_model_write(&request, path, error);
 }

@@ -4,9 +4,11 @@
 #include "optimizer/job/optimization.h"
 
 // Compiled models: whether the output is one; whether its name says what is wanted there; whether the
-// options allow it; whether the model does, once it is imported; and writing one of a graph made from the model's.
+// options allow it; whether the model does, once it is imported.
 bool optimizing_compiles(const struct optimize_options *options);
 bool optimizing_check_ending(const struct optimize_options *options, struct error *error);
 bool optimizing_check_compilation(const struct optimize_options *options, struct error *error);
 bool optimizing_can_compile(struct optimizing *o);
-bool optimizing_compile(struct optimizing *o, const struct graph *g, enum layout_policy policy);
+// Writes one of the original's graph, or of a result's, as it is run (cut_plan).
+bool optimizing_compile(struct optimizing *o, const struct graph *g, bool is_result, const char *path,
+                        struct error *error);

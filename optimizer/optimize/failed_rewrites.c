@@ -96,6 +96,7 @@ static void forget_result(struct optimizing *o)
 {
     vecs_free(&o->report, check.outputs, there.result.outputs, timing.contenders, costs.corrections);
     memset(&o->report.there.result, 0, sizeof o->report.there.result);
+    memset(o->results.timed_files, 0, sizeof o->results.timed_files);
     search_result_free(&o->results.found);
     o->results.found = (struct search_result){0};
     o->report.timing.n_timed = 0;

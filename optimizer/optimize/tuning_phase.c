@@ -1,27 +1,31 @@
-// The untuned result is noted with its texts, as compiled models have them, so that it can be run so again.
+// The untuned result is kept as a compiled model, and timed beside the compiled model that tuning comes to: the contest
+// is held over what is written, read as it will be.
 #include "optimizer/optimize/tuning_phase.h"
 
 #include "backends/backend.h"
 #include "backends/costs/layout_policy.h"
 #include "backends/costs/plan_choices.h"
 #include "core/system/clock.h"
+#include "core/system/interrupt.h"
 #include "core/system/progress.h"
 #include "core/text/error.h"
+#include "core/text/log.h"
 #include "optimizer/limits.def"
 #include "optimizer/measure/choices_in_place.h"
 #include "optimizer/measure/contenders.h"
+#include "optimizer/optimize/compilation.h"
 #include "tuning/former_choices.h"
 #include "tuning/tune_graph.h"
 #include <string.h>
 
 struct untuned {
-    struct arena arena;
     struct graph graph;   // as it is run
-    struct contender way;
-    step_choices list;
+    bool is_there;
+    const char *file;                 // the compiled model, where whole models are timed; NULL: there is none
     struct former_choices *choices;   // in the cost database
     struct reported_timing timing;
     enum layout_policy policies[2];
+    struct within_error within[2];
 };
 
 static double seconds_of_tuning(const struct optimizing *o, double share)
@@ -40,29 +44,40 @@ bool optimizing_check_tuning(struct optimizing *o)
 // --- the outcome of a contest ----------------------------------------------------------------------------------------
 
 // The faster one of the original and a finalist, as they were timed last, as it is run.
-static bool find_winner(struct optimizing *o, size_t finalist, struct arena *arena, struct graph *ret_graph,
-                        struct contender *ret_way)
+static bool find_winner(struct optimizing *o, size_t finalist, struct graph *ret_graph)
 {
-    struct error ignored = {0};
-    bool is_result = o->report.timing.is_faster;
     const struct graph *original = &o->model.graph;
-    const struct graph *whole = is_result ? &o->results.finalists.items[finalist].result.graph : original;
-    *ret_way = (struct contender){.graph = ret_graph, .policy = o->results.policies[is_result], .finalist = finalist};
-    o->backend->policy = ret_way->policy;
-    return graph_cut(ret_graph, whole, is_result ? original : NULL, &o->inputs.cut) &&
-           backend_find_layouts(o->backend, ret_graph, arena, &ret_way->layouts, &ignored);
+    bool is_result = o->report.timing.is_faster;
+    const struct graph *winner = is_result ? &o->results.finalists.items[finalist].result.graph : original;
+    return graph_cut(ret_graph, winner, is_result ? original : NULL, &o->inputs.cut);
+}
+
+// The winner as a compiled model, where whole models are timed. NULL: there is none.
+static const char *compile(struct optimizing *o, const struct graph *winner, const char *name)
+{
+    struct error error = {0};
+    struct temporary_folder *folder = &o->results.folder;
+    if (!optimizing_is_timed(o) || interrupt_requested())
+        return NULL;
+    enum phase before = phases_enter(&o->time.phases, PHASE_WRITING);
+    bool is_done = folder->path[0] || temporary_folder_make(folder, &error);
+    const char *path = arena_printf(&o->arena, "%s/%s.taso", folder->path, name);
+    is_done = is_done && optimizing_compile(o, winner, o->report.timing.is_faster, path, &error);
+    phases_enter(&o->time.phases, before);
+    if (!is_done && !interrupt_requested())
+        log_warning(o->options->log, "%s: not tuned, as it cannot be compiled: %s", o->options->input, error.message);
+    return is_done ? path : NULL;
 }
 
 struct untuned *optimizing_note_untuned(struct optimizing *o, size_t finalist)
 {
     struct untuned *u = mem_alloc_zero(sizeof *u);
-    struct error ignored = {0};
-    if (find_winner(o, finalist, &u->arena, &u->graph, &u->way) &&
-        backend_list_choices(o->backend, &u->graph, u->way.layouts, &u->arena, &u->list, &ignored))
-        u->way.choices = &u->list;
+    u->is_there = find_winner(o, finalist, &u->graph);
+    u->file = u->is_there ? compile(o, &u->graph, "untuned") : NULL;
     u->choices = former_choices_note(o->backend);
     u->timing = o->report.timing;
     memcpy(u->policies, o->results.policies, sizeof u->policies);
+    memcpy(u->within, o->report.costs.within, sizeof u->within);
     o->report.timing = (struct reported_timing){.n_timed = 0};
     return u;
 }
@@ -70,9 +85,8 @@ struct untuned *optimizing_note_untuned(struct optimizing *o, size_t finalist)
 void optimizing_forget_untuned(struct untuned *u)
 {
     former_choices_free(u->choices);
-    vecs_free(u, list, timing.contenders);
+    vec_free(&u->timing.contenders);
     graph_free(&u->graph);
-    arena_free(&u->arena);
     mem_free(u, sizeof *u);
 }
 
@@ -109,8 +123,8 @@ static void tune_kernels(struct optimizing *o, const struct graph *g, enum layou
 void optimizing_tune_untuned(struct optimizing *o, const struct untuned *u)
 {
     enum phase before = phases_enter(&o->time.phases, PHASE_TUNING);
-    if (u->way.choices)
-        tune_kernels(o, &u->graph, optimizing_is_timed(o) ? u->way.policy : LAYOUTS_BEST);
+    if (u->is_there && optimizing_is_timed(o) == (u->file != NULL))
+        tune_kernels(o, &u->graph, u->file ? u->policies[u->timing.is_faster] : LAYOUTS_BEST);
     phases_enter(&o->time.phases, before);
 }
 
@@ -195,30 +209,37 @@ void optimizing_tune_passes(struct optimizing *o, const struct untuned *u)
 
 // --- the verdict -----------------------------------------------------------------------------------------------------
 
-static double gain_of(struct optimizing *o, const struct untuned *u, size_t finalist)
+// 0: it is not faster, or cannot be timed. Its file, where it is.
+static double gain_of(struct optimizing *o, const struct untuned *u, size_t finalist, const char **ret_file)
 {
-    ARENA(arena);
     struct graph graph FREED_BY(graph_free) = {0};
-    struct contender ways[2] = {u->way};
-    bool is_found = u->way.choices && find_winner(o, finalist, &arena, &graph, &ways[1]);
-    return is_found ? contenders_gain(o, ways) : 0;
+    *ret_file = u->file && find_winner(o, finalist, &graph) ? compile(o, &graph, "tuned") : NULL;
+    return *ret_file ? contenders_gain(o, &graph, (const char *const[]){u->file, *ret_file}) : 0;
+}
+
+static void take_back(struct optimizing *o, struct untuned *u)
+{
+    struct reported_timing tuned = o->report.timing;
+    o->backend->tuned = NULL;
+    former_choices_restore(u->choices, o->backend);
+    o->report.timing = u->timing;
+    u->timing = tuned;
+    memcpy(o->results.policies, u->policies, sizeof u->policies);
+    memcpy(o->report.costs.within, u->within, sizeof u->within);
 }
 
 bool optimizing_adopt_tuned(struct optimizing *o, struct untuned *u, size_t finalist)
 {
+    const char *file;
     o->report.tuned.is_timed = optimizing_is_timed(o);
     if (!o->report.tuned.is_timed)
         return true;
-    o->report.tuned.gain = gain_of(o, u, finalist);
-    if (o->report.tuned.gain > 0)
-        return true;
-    o->backend->tuned = NULL;
-    former_choices_restore(u->choices, o->backend);
-    struct reported_timing tuned = o->report.timing;
-    o->report.timing = u->timing;
-    u->timing = tuned;
-    memcpy(o->results.policies, u->policies, sizeof u->policies);
-    return false;
+    o->report.tuned.gain = gain_of(o, u, finalist, &file);
+    bool is_adopted = o->report.tuned.gain > 0;
+    if (!is_adopted)
+        take_back(o, u);
+    o->results.timed_files[o->report.timing.is_faster] = is_adopted ? file : u->file;
+    return is_adopted;
 }
 
 void optimizing_end_tuning(struct optimizing *o)

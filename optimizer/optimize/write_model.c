@@ -6,6 +6,7 @@
 #include "optimizer/optimize/compilation.h"
 
 #include "core/memory/arena.h"
+#include "core/system/file.h"
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
@@ -132,12 +133,18 @@ static bool write_original_instead(struct optimizing *o)
     return write_original(o);
 }
 
+// What was timed is written as it was timed.
 static bool compile_model(struct optimizing *o)
 {
     bool is_optimized = o->report.written.is_optimized;
+    const char *timed = o->results.timed_files[is_optimized];
+    struct file_map map FREED_BY(file_map_close) = {0};
     o->report.written.is_compiled = true;
-    return optimizing_compile(o, is_optimized ? &o->results.found.graph : &o->model.graph,
-                              o->results.policies[is_optimized]);
+    if (!timed)
+        return optimizing_compile(o, is_optimized ? &o->results.found.graph : &o->model.graph, is_optimized,
+                                  o->options->output, o->error);
+    return file_map_open(&map, timed, o->error) &&
+           file_write_text(o->options->output, (const char *)map.bytes, map.size, o->error);
 }
 
 static bool write_result(struct optimizing *o)

@@ -251,8 +251,8 @@ static void free_stage(struct stage *s)
     vecs_free(s, ratios, ends);
 }
 
-// By the median of what both took in a round. Else other programs add to some runs only: the lower quartile is what most
-// of the undisturbed ones took.
+// Rounds decide, by the median ratio of what both took. Where there are none, other programs add to some runs only: the
+// lower quartile is what most of the undisturbed ones took.
 static bool is_faster(const struct stage *s, const struct sample_summary *times, size_t i, size_t than)
 {
     const struct entrant *a = &s->entrants[i], *b = &s->entrants[than];

@@ -54,8 +54,8 @@ struct contest {
     bool prepares_all;
     bool loads_itself;   // each run loads the model, as a command does: one of both is a load, and none warms up
     // Summaries of runs of each contender before the contest, one after the other (count 0: there were none); NULL: of
-    // nobody. A contender that took some times as long as another of its kind does not qualify; one that would be loaded
-    // by itself is not run again for that.
+    // nobody. A contender that took some times as long as another of its kind does not qualify; one that would be
+    // loaded by itself is not run again for that.
     const struct sample_summary *earlier;
     // Seconds that a run of each takes, by its costs (0: not known), or NULL: whoever takes some times as long on a
     // machine that others use is disturbed. Then the contest waits for a while, and is given up where they stay.

@@ -1,7 +1,8 @@
-// The decisions of tuning are in the compiled model: it is planned as it was when it was written, and computes the
-// same.
+// The decisions of tuning are in the compiled model: it is planned as it was when it was written, computes the same, and
+// is what contests are held over.
 #include "core/system/temporary.h"
 #include "optimizer/compiled/compile.h"
+#include "optimizer/measure/contenders.h"
 #include "tests/backends/processor.h"
 #include "tests/support/parse_graph.h"
 
@@ -136,4 +137,36 @@ TEST(a_file_lies_in_memory_as_the_model_it_was_made_of)
     assert_int_equal(distance_of_third(of_file), distance_of_third(of_job));
     model_free(of_file);
     model_free(of_job);
+}
+
+#define LONG                                                                                                           \
+    "x = f32 1 32 128 128; a = relu x; b = ewadd a x; c = ewmul b x; e = ewadd c x; f = ewmul e x; h = ewadd f x; "    \
+    "d = ewmul h x"
+
+// One pass over memory beside seven: a contest that prepared both from their graph would find them equal.
+TEST(contests_are_held_over_files)
+{
+    ARENA(arena);
+    GRAPH(g, &arena, LONG);
+    const struct tuned_passes tuned = {NULL, keep_all_apart};
+    struct error error = {0};
+    struct temporary_folder folder FREED_BY(temporary_folder_remove) = {0};
+    char paths[2][sizeof folder.path + 16];
+    assert_true(temporary_folder_make(&folder, &error));
+    CPU(cpu, .threads = 1);
+    cpu->tuned = &tuned;
+    for (int i = 0; i < 2; i++) {
+        snprintf(paths[i], sizeof *paths, "%s/%d.taso", folder.path, i);
+        cpu->policy = i ? LAYOUTS_STANDARD : LAYOUTS_TUNED;
+        write_model(cpu, &g, &(struct given_weights){0, NULL, NULL}, paths[i]);
+    }
+    struct optimize_options options = {.measure_seconds = 0.1, .seed = 1};
+    struct optimizing o = {.options = &options, .backend = cpu, .checker = cpu, .error = &error, .model = {.graph = g}};
+    o.time.remaining.phases = &o.time.phases;
+    cut_plan_init(&o.inputs.cut, &g, 1);
+    double gain = contenders_gain(&o, &g, (const char *const[]){paths[0], paths[1]});
+    print_message("%.2f times as fast fused\n", gain);
+    assert_true(gain > 1);
+    assert_true(contenders_gain(&o, &g, (const char *const[]){paths[1], paths[0]}) == 0);
+    arena_free(&o.model.arena);
 }
