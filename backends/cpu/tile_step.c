@@ -197,8 +197,8 @@ bool cpu_tile_define_whole(struct tile_step *s, const struct cpu_backend *b, con
     bool is_pool = cpu_is_pool(step);
     if ((!is_pool && step->operands[CPU_PACKED_OPERAND].block) || !cpu_tile_define(s, b, plan, step))
         return false;
-    s->definition.is_maximum = is_pool && operator_find_role(n->op, ROLE_PADDING) < 0;
-    if (is_pool && !s->definition.is_maximum)
+    s->definition.reading.is_maximum = is_pool && operator_find_role(n->op, ROLE_PADDING) < 0;
+    if (is_pool && !s->definition.reading.is_maximum)
         divide_by_counts(s, cpu_attribute_int(n, ROLE_PADDING) != 0, arena);
     else
         cpu_tile_define_epilogue(s, step, arena);

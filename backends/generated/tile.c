@@ -155,7 +155,7 @@ bool tile_suits(const struct tile_definition *d, const struct tile_schedule *s)
     struct tile_shape k = tile_shape_of(d, s);
     int64_t channels = k.is_lanewise ? d->groups * d->channels : d->channels;
     if ((d->reading.is_scaled && (k.is_lanewise || d->groups > 1)) ||
-        (d->is_maximum && (!k.is_lanewise || d->channels > 1)) || (s->terms && !suits_parts(d, s, &k)))
+        (d->reading.is_maximum && (!k.is_lanewise || d->channels > 1)) || (s->terms && !suits_parts(d, s, &k)))
         return false;
     return k.results > (int64_t)(s->vectors - 1) * d->lanes && (!k.is_lanewise || s->vectors == 1) &&
            d->target.lane == 1 && suits_image(d->lanes, &d->source, channels) &&

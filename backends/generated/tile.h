@@ -24,8 +24,9 @@ struct tile_image {
 struct tile_window {
     int64_t kernel[2], stride[2], dilation[2], pad[2];   // pad: above, and to the left
 };
-// How entries of the source are read.
+// How entries of the source are read, and what is made of them.
 struct tile_reading {
+    bool is_maximum;       // of windows, without weights, instead of a sum; of NaN it is NaN
     bool is_scaled;        // dense, of one group: each channel is multiplied by a number of operands[0]
     int64_t scale_image;   // from the numbers of one image to those of the next
 };
@@ -40,7 +41,6 @@ struct tile_definition {
     int64_t images, groups, channels, results;   // the last two of a group
     int64_t height, width, result_height, result_width;
     struct tile_window window;
-    bool is_maximum;   // of windows, without weights, instead of a sum; of NaN it is NaN
     struct tile_reading reading;
     struct tile_image source, target;
     struct tile_epilogue epilogue;

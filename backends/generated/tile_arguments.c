@@ -10,7 +10,7 @@
 
 static int64_t floats_of_group(const struct tile_definition *d, const struct tile_schedule *s)
 {
-    return d->is_maximum ? 0 : d->window.kernel[0] * d->window.kernel[1] * d->channels * s->vectors * d->lanes;
+    return d->reading.is_maximum ? 0 : d->window.kernel[0] * d->window.kernel[1] * d->channels * s->vectors * d->lanes;
 }
 
 int64_t tile_weight_groups(const struct tile_definition *d, const struct tile_schedule *s)
@@ -85,7 +85,7 @@ void tile_list_numbers(const struct tile_definition *d, const struct tile_schedu
 {
     struct tile_shape k = tile_shape_of(d, s);
     const struct tile_image *x = &d->source, *y = &d->target;
-    const int64_t w_row = d->is_maximum ? 0 : d->window.kernel[1] * d->channels * s->vectors;
+    const int64_t w_row = d->reading.is_maximum ? 0 : d->window.kernel[1] * d->channels * s->vectors;
     const int64_t first[TILE_N_NUMBERS] = {d->images,
                                            d->result_height,
                                            k.tiles,

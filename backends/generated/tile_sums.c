@@ -190,7 +190,7 @@ static void print_source(const struct tile_printing *p, int64_t at)
 
 static void print_lanewise_term(const struct tile_printing *p, int pixel, int column, int channel)
 {
-    if (p->d->is_maximum)
+    if (p->d->reading.is_maximum)
         text_printf(p->text, "a%d_0 = NAMED(max)(a%d_0, v0);\n", pixel, pixel);
     else
         text_printf(p->text, "a%d_0 += v%d * w%d_%d;\n", pixel, channel, column, channel);
@@ -217,7 +217,7 @@ static void print_lanewise_row(const struct tile_printing *p, const struct tile_
 {
     const struct tile_definition *d = p->d;
     for (int64_t j = 0; j < d->window.kernel[1]; j++)
-        for (int64_t c = 0; c < d->channels && !d->is_maximum; c++)
+        for (int64_t c = 0; c < d->channels && !d->reading.is_maximum; c++)
             text_printf(p->text, "V w%d_%d = NAMED(load)(w + %d * LANES);\n", (int)j, (int)c,
                         (int)(j * d->channels + c));
     int64_t span = (kind->width - 1) * d->window.stride[1] + (d->window.kernel[1] - 1) * d->window.dilation[1] + 1;
@@ -250,8 +250,9 @@ static void print_beginning(const struct tile_printing *p, int q)
     char block[16], place[PLACE_SIZE];
     int lanes = p->d->lanes;
     if (!p->bias) {
-        text_printf(p->text,
-                    p->d->is_maximum ? "const V begin%d = ALL(-__builtin_inff());\n" : "const V begin%d = {0};\n", q);
+        text_printf(
+            p->text,
+            p->d->reading.is_maximum ? "const V begin%d = ALL(-__builtin_inff());\n" : "const V begin%d = {0};\n", q);
         return;
     }
     snprintf(block, sizeof block, "n[%d]", tile_number_of_operand(p->bias) + 1);

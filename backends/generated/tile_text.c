@@ -250,7 +250,7 @@ static bool uses(const struct instruction *i, uint16_t value)
 static int find_bias(const struct tile_definition *d)
 {
     const struct loop *l = d->epilogue.loop;
-    if (!l || d->is_maximum || d->epilogue.has_relu || !l->n_instructions ||
+    if (!l || d->reading.is_maximum || d->epilogue.has_relu || !l->n_instructions ||
         l->instructions[0].kind != INSTRUCTION_APPLY || l->instructions[0].fn != FN_ADD ||
         !uses(&l->instructions[0], 0) || l->results[0].value == 0)
         return 0;

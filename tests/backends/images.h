@@ -86,7 +86,7 @@ static inline double sum_at(const struct tile_definition *d, const double *x, co
     const struct tile_window *window = &d->window;
     int64_t column = entry % d->result_width, row = entry / d->result_width % d->result_height;
     int64_t f = result_of(d, entry), n = entry / (d->result_width * d->result_height * d->groups * d->results);
-    double sum = d->is_maximum ? -INFINITY : 0;
+    double sum = d->reading.is_maximum ? -INFINITY : 0;
     *ret_size = 0;
     for (int64_t i = 0; i < weights_of_result(d); i++) {
         int64_t c = f / d->results * d->channels + i / window->kernel[1] / window->kernel[0];
@@ -96,8 +96,8 @@ static inline double sum_at(const struct tile_definition *d, const double *x, co
         if (h < 0 || v < 0 || h >= d->height || v >= d->width)
             continue;
         double entry_of_source = x[((n * d->groups * d->channels + c) * d->height + h) * d->width + v];
-        double term = d->is_maximum ? entry_of_source : entry_of_source * w[f * weights_of_result(d) + i];
-        sum = d->is_maximum ? largest(sum, term) : sum + term;
+        double term = d->reading.is_maximum ? entry_of_source : entry_of_source * w[f * weights_of_result(d) + i];
+        sum = d->reading.is_maximum ? largest(sum, term) : sum + term;
         *ret_size += fabs(term);
     }
     return sum;

@@ -67,7 +67,7 @@ static void pack(const struct trial *t, const float *w, float *ret_packed)
     const int64_t strides[4] = {of_result, each, t->d.window.kernel[1], 1};
     if (has_fewer(t))
         winograd_pack(&t->d, &t->fewer, w, of_result, each, ret_packed, 0, winograd_groups(&t->d));
-    else if (!t->d.is_maximum)
+    else if (!t->d.reading.is_maximum)
         tile_pack(&t->d, &t->s, w, strides, ret_packed, 0, tile_weight_groups(&t->d, &t->s));
 }
 
@@ -263,7 +263,7 @@ static bool choose_maxima(struct trial *t, const struct machine *m, int number, 
     choose_tiles(t, m, 3 * number, random);
     t->d.groups *= t->d.channels;
     t->d.channels = t->d.results = 1;
-    t->d.is_maximum = true;
+    t->d.reading.is_maximum = true;
     complete(t);
     return suits(t);
 }

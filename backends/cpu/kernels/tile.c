@@ -218,11 +218,10 @@ static bool give_weights(struct tile_kernel *k, const struct step_request *r)
 {
     size_t bytes = k->weights_floats * sizeof(float);
     struct packing packing, *described = describe_packing(&k->step, &packing) ? &packing : NULL;
-    bool is_packed;
+    bool is_packed = k->step.definition.reading.is_maximum;   // which has none
     list_numbers(&k->step, r);
-    if (k->step.definition.is_maximum)
-        return true;
-    k->weights = (float *)cpu_place_packed(r, described, bytes, &is_packed);
+    if (!is_packed)
+        k->weights = (float *)cpu_place_packed(r, described, bytes, &is_packed);
     if (is_packed)
         return true;
     for (size_t i = 0; k->is_pool && i < k->weights_floats; i++)
