@@ -12,7 +12,7 @@
 #include "backends/contract/choice.h"
 #include "backends/contract/coster.h"
 #include "backends/contract/executor.h"
-#include "backends/contract/roofs.h"
+#include "backends/contract/roofline.h"
 #include "backends/contract/schedule_space.h"
 
 struct backend;
@@ -98,7 +98,7 @@ struct backend_methods {
     // Seconds that it takes at least, in whatever layouts and way. NULL: nothing is known.
     double (*least)(const struct backend *b, const struct plan *plan, const struct step *step);
     // False: they are not known, and not to be measured. NULL: they never are.
-    bool (*roofs)(struct backend *b, struct roofs *ret_roofs);
+    bool (*roofline)(struct backend *b, struct roofline *ret_roofline);
     const struct executor *executor;   // NULL: the device is not here, only its costs are
     void (*rest)(struct backend *b);   // NULL: nothing to give back (backend_rest)
     void (*close)(struct backend *b);

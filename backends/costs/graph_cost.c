@@ -131,7 +131,7 @@ bool backend_hash_plan(struct backend *b, const struct graph *g, uint64_t *ret_h
         backend_choose(b, &p.plan);
     for (size_t i = 0; is_done && i < p.plan.steps.count; i++) {
         const struct step *step = &p.plan.steps.items[i];
-        step_spell(&p.plan, step, &words);
+        step_encode(&p.plan, step, &words);
         *ret_hash = hash_bytes(words.list.items, words.list.count * sizeof *words.list.items, *ret_hash);
         *ret_hash = hash_mix(*ret_hash, step->way.choice ? hash_string(step->way.choice) : 0);
     }

@@ -176,7 +176,7 @@ static struct step_prices *prices_of(struct backend *b, const struct plan *plan,
     bare.n_loops = is_near ? 0 : step->n_loops;
     struct prices_by_words *p = is_near ? &b->memory->near : &b->memory->own;
     struct words *words = &b->memory->words;
-    step_spell(plan, &bare, words);
+    step_encode(plan, &bare, words);
     uint32_t id = key_set_add(&p->steps, &p->arena, words->list.items, words->list.count * sizeof *words->list.items);
     if (id == p->prices.count)
         vec_push(&p->prices, ((struct step_prices){.is_taken_back = is_taken_back(b, plan, step)}));

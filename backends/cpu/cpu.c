@@ -13,7 +13,7 @@
 #include "backends/cpu/measure.h"
 #include "backends/cpu/memory_probe.h"
 #include "backends/cpu/preparation_order.h"
-#include "backends/cpu/roofs.h"
+#include "backends/cpu/roofline.h"
 #include "backends/cpu/ways.h"
 #include "backends/instructions/code_cache.h"
 #include "backends/planning/plan_memory.h"
@@ -374,7 +374,7 @@ static const struct backend_methods methods = {
     .describe_choice = cpu_describe_choice,
     .make_ready = cpu_make_ready,
     .measure = cpu_measure,
-    .roofs = cpu_roofs,
+    .roofline = cpu_roofline,
     .executor = &executor,
     .rest = rest,
     .close = close_cpu,

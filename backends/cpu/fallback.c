@@ -1,13 +1,13 @@
 // Definitions as kernels: of what no other kernel computes, and of what the library refuses.
 //
-// Where a definition is a sum of products, and there is a compiler, a kernel is generated from it (generated/sums.h);
+// Where a definition is a sum of products, and there is a compiler, a kernel is generated from it (stage_kernel.h);
 // else the interpreter evaluates it, which is slow, and right.
 #include "backends/cpu/fallback.h"
 
 #include "backends/cpu/epilogue.h"
 #include "backends/cpu/generated.h"
 #include "backends/cpu/loops/copy.h"
-#include "backends/generated/sums.h"
+#include "backends/generated/stage_kernel.h"
 #include "backends/limits.def"
 #include "backends/planning/planner.h"
 #include "backends/planning/planner_concat.h"
@@ -54,7 +54,7 @@ static struct operator_call call_of(const struct cpu_fallback *f, struct arena *
     return (struct operator_call){f->node->op, f->step->n_operands, types, f->node->attributes};
 }
 
-// Made with a kernel where there is one, of a sum over tensors that stand so (sums_print).
+// Made with a kernel where there is one, of a sum over tensors that stand so (stage_kernel_print).
 static struct cpu_fallback *make(const struct step_request *r, const int64_t *const *strides)
 {
     struct cpu_fallback *f = arena_new(r->arena, struct cpu_fallback);
@@ -66,7 +66,7 @@ static struct cpu_fallback *make(const struct step_request *r, const int64_t *co
                                .epilogue = cpu_prepare_behind(r)};
     struct operator_call call = call_of(f, r->arena);
     definition_init(&d, r->arena, call.n_inputs, call.inputs);
-    if (operator_define(&d, &call) && sums_print(&text, &d, strides, r->arena)) {
+    if (operator_define(&d, &call) && stage_kernel_print(&text, &d, strides, r->arena)) {
         cpu_find_kernel(r, text.chars, &f->run);
         f->threads = definition_flops(&d) > FLOPS_WORTH_THREADS ? r->backend->threads : 1;
     }

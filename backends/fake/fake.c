@@ -97,7 +97,7 @@ static double scattered(struct fake_backend *b, const struct plan *plan, const s
 {
     if (b->device.scatter == 0)
         return seconds;
-    step_spell(plan, step, &b->words);
+    step_encode(plan, step, &b->words);
     uint64_t hash = hash_bytes(b->words.list.items, b->words.list.count * sizeof(int64_t), b->device.scatter);
     struct random random = random_seed(hash);
     return seconds * (0.5 + 1.5 * random_unit(&random));

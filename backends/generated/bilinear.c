@@ -83,9 +83,9 @@ struct product {
     int column_mate[BILINEAR_MOST], row_mate[BILINEAR_MOST];   // -1: none
 };
 
-enum likeness { UNLIKE = 0, ZERO = 1, SAME = 2, OPPOSITE = 4 };
+enum relation { UNLIKE = 0, ZERO = 1, SAME = 2, OPPOSITE = 4 };
 
-static enum likeness compare(double x, double y)
+static enum relation compare(double x, double y)
 {
     return x == 0 && y == 0 ? ZERO : x == y ? SAME : x == -y ? OPPOSITE : UNLIKE;
 }
@@ -95,7 +95,7 @@ static bool are_mates(const struct product *p, bool is_row, int i, int j)
 {
     int seen = 0;
     for (int k = 0; k < (is_row ? p->columns : p->rows); k++) {
-        enum likeness l =
+        enum relation l =
             is_row ? compare(p->matrix[i][k], p->matrix[j][k]) : compare(p->matrix[k][i], p->matrix[k][j]);
         if (l == UNLIKE)
             return false;
@@ -127,7 +127,7 @@ static void add_term(struct product *p, double factor, const char *name, int num
     *has_terms = true;
 }
 
-// The terms of a row whose likeness to another row is among `wanted`; columns with a mate by their sums (s) and
+// The terms of a row whose relation to another row is among `wanted`; columns with a mate by their sums (s) and
 // differences (d).
 static void add_terms(struct product *p, int row, int other, int wanted)
 {

@@ -3,7 +3,7 @@
 #include "backends/generated/tile_text.h"
 
 #include "backends/generated/tile_arguments.h"
-#include "backends/generated/tile_sums.h"
+#include "backends/generated/tile_microkernel.h"
 #include "backends/generated/vector_text.h"
 #include "backends/planning/plan.h"
 #include "core/text/text.h"
@@ -99,7 +99,7 @@ static void print_kind(const struct tile_printing *p, int number)
     text_add(p->text, p->fetches_next ? ", const float *next, I share" : "");
     text_add(p->text, p->s->terms ? ", float *b, I at, I terms" : "");
     text_add(p->text, ", const I *n)\n{\n");
-    tile_print_sums(p, kind);
+    tile_print_microkernel(p, kind);
     print_results(p, kind);
     text_add(p->text, "}\n");
 }

@@ -46,7 +46,7 @@ static void write_memory(struct layout_search *s, const struct layout_part *part
 static void write_step(struct layout_search *s, const struct layout_part *part, const struct step *step)
 {
     struct words *words = &s->memory->step;
-    step_spell(&s->plan, step, words);
+    step_encode(&s->plan, step, words);
     write_word(s, (int64_t)words->list.count);
     words_add(&s->memory->key, (uint32_t)words->list.count, words->list.items);
     for (struct touched_memory t = {0}; step_next_memory(step, &t);)

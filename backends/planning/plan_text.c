@@ -33,29 +33,29 @@ static int64_t stride_that_matters(int64_t dim, int64_t stride)
     return dim == 1 ? 0 : stride;
 }
 
-static void spell_strides(struct words *w, int n, const int64_t *dim, const int64_t *stride)
+static void encode_strides(struct words *w, int n, const int64_t *dim, const int64_t *stride)
 {
     for (int i = 0; i < n; i++)
         vec_push(&w->list, stride_that_matters(dim[i], stride[i]));
 }
 
-static void spell_view(struct words *w, const struct plan *plan, struct numbering *numbers, const struct view *v)
+static void encode_view(struct words *w, const struct plan *plan, struct numbering *numbers, const struct view *v)
 {
     vec_push(&w->list, (int64_t)v->block << 48 | (int64_t)v->block_axis << 40 | number_of(numbers, v->memory) << 16 |
                            plan_keeps(plan, v->memory) << 12 | v->dtype << 4 | v->rank);
     words_add(w, (uint32_t)v->rank, v->dim);
-    spell_strides(w, v->rank, v->dim, v->stride);
+    encode_strides(w, v->rank, v->dim, v->stride);
 }
 
-static void spell_access(struct words *w, const struct plan *plan, struct numbering *numbers,
-                         const struct loop_access *a, int rank, const int64_t *dim)
+static void encode_access(struct words *w, const struct plan *plan, struct numbering *numbers,
+                          const struct loop_access *a, int rank, const int64_t *dim)
 {
     vec_push(&w->list, (int64_t)a->block << 48 | (int64_t)a->block_variable << 40 |
                            number_of(numbers, a->memory) << 16 | plan_keeps(plan, a->memory) << 12 | a->dtype << 4);
-    spell_strides(w, rank, dim, a->stride);
+    encode_strides(w, rank, dim, a->stride);
 }
 
-static void spell_instruction(struct words *w, const struct instruction *i)
+static void encode_instruction(struct words *w, const struct instruction *i)
 {
     vec_push(&w->list,
              (int64_t)i->kind << 56 | (int64_t)i->fn << 48 | (int64_t)i->a << 32 | (int64_t)i->b << 16 | i->c);
@@ -63,23 +63,23 @@ static void spell_instruction(struct words *w, const struct instruction *i)
         vec_push(&w->list, real_to_bits(i->constant));
 }
 
-static void spell_loop(struct words *w, const struct plan *plan, struct numbering *numbers, const struct loop *l)
+static void encode_loop(struct words *w, const struct plan *plan, struct numbering *numbers, const struct loop *l)
 {
     int rank = l->rank + l->n_reduced;
     vec_push(&w->list, (int64_t)l->rank << 48 | (int64_t)l->n_reduced << 40 | l->n_operands << 24 |
                            l->n_instructions << 8 | l->n_results);
     words_add(w, (uint32_t)rank, l->dim);
     for (int i = 0; i < l->n_operands; i++)
-        spell_access(w, plan, numbers, &l->operands[i], rank, l->dim);
+        encode_access(w, plan, numbers, &l->operands[i], rank, l->dim);
     for (int i = 0; i < l->n_instructions; i++)
-        spell_instruction(w, &l->instructions[i]);
+        encode_instruction(w, &l->instructions[i]);
     for (int i = 0; i < l->n_results; i++) {
         vec_push(&w->list, l->results[i].value);
-        spell_access(w, plan, numbers, &l->results[i].to, l->rank, l->dim);
+        encode_access(w, plan, numbers, &l->results[i].to, l->rank, l->dim);
     }
 }
 
-void step_spell(const struct plan *plan, const struct step *s, struct words *ret_words)
+void step_encode(const struct plan *plan, const struct step *s, struct words *ret_words)
 {
     struct numbering numbers = {.n = 0};
     vec_clear(&ret_words->list);
@@ -91,11 +91,11 @@ void step_spell(const struct plan *plan, const struct step *s, struct words *ret
     if (!s->n_parts && s->node != NO_NODE && (s->n_operands || s->n_results))
         words_add_operation(ret_words, &plan->graph->nodes.items[s->node]);
     for (int i = 0; i < s->n_operands; i++)
-        spell_view(ret_words, plan, &numbers, &s->operands[i]);
+        encode_view(ret_words, plan, &numbers, &s->operands[i]);
     for (int i = 0; i < s->n_results; i++)
-        spell_view(ret_words, plan, &numbers, &s->results[i]);
+        encode_view(ret_words, plan, &numbers, &s->results[i]);
     for (int i = 0; i < s->n_loops; i++)
-        spell_loop(ret_words, plan, &numbers, &s->loops[i]);
+        encode_loop(ret_words, plan, &numbers, &s->loops[i]);
 }
 
 // --- text ------------------------------------------------------------------------------------------------------------

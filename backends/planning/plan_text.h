@@ -5,7 +5,7 @@
 // The facts that the cost of a step depends on: kernel, operator and attributes, dimensions, element types, strides,
 // what is constant, the code of its loops. Equal words, equal text, equal work; the text is for people, the words for
 // speed.
-void step_spell(const struct plan *plan, const struct step *step, struct words *ret_words);
+void step_encode(const struct plan *plan, const struct step *step, struct words *ret_words);
 void step_print(struct text *out, const struct plan *plan, const struct step *step);
 // The step for people: its choice, where that is not the standard one, its operators, and the end of a line.
 void step_print_line(struct text *out, const struct plan *plan, const struct step *step);

@@ -142,7 +142,7 @@ enum onnx_attribute_type {   // those that are written
     ONNX_ATTRIBUTE_INTS = 7,
 };
 struct onnx_external {
-    const char *location;   // as the model spells it
+    const char *location;   // as the model has it
     const char *path;       // with every link followed
     struct file_map map;
 };

@@ -132,7 +132,7 @@ static bool gains(struct region_contest *c, const struct region_class *k)
     mark_class(c, k, is_taken);
     if (rewritten_regions_take(&c->regions, is_taken, &with)) {
         double seconds = SHARE_OF_REGIONS * c->o->options->measure_seconds / (double)c->classes.count;
-        if (optimizing_duel_in_runtime(c->o, &without, &with, seconds, c->deadline, &times)) {
+        if (optimizing_time_pair_in_runtime(c->o, &without, &with, seconds, c->deadline, &times)) {
             is_faster = times.gain.ratio > 1;
             log_info(c->o->options->log, "%zu kind%s of regions, %.2g ms by estimates: %.3f times as fast with %s",
                      k->kinds.count, plural_ending(k->kinds.count), -1e3 * k->change, times.gain.ratio,
@@ -236,8 +236,8 @@ static bool is_faster_than(const struct region_contest *c, size_t i, size_t best
 {
     const struct finalist *all = c->o->results.finalists.items;
     struct side_by_side times;
-    return optimizing_duel_in_runtime(c->o, &all[best].result.graph, &all[i].result.graph, seconds, c->deadline,
-                                      &times) &&
+    return optimizing_time_pair_in_runtime(c->o, &all[best].result.graph, &all[i].result.graph, seconds, c->deadline,
+                                           &times) &&
            times.gain.ratio > 1;
 }
 
@@ -245,7 +245,7 @@ size_t optimizing_hold_contest_of_regions(struct optimizing *o)
 {
     struct region_contest c = {.o = o};
     size_t n = o->results.finalists.count, best = 0;
-    double seconds = SHARE_OF_DUELS * o->options->measure_seconds / (double)(n > 1 ? n - 1 : 1);
+    double seconds = SHARE_OF_PAIRS * o->options->measure_seconds / (double)(n > 1 ? n - 1 : 1);
     c.deadline = deadline_of_regions(o);
     for (size_t i = 0; i < n; i++) {
         if (!optimizing_is_rewritten(o, i) || (i > 0 && is_time_over(&c)))

@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LOADS_OF_A_DUEL = 3, LOADS_OF_A_VERDICT = 7 };
+enum { LOADS_OF_A_PAIR = 3, LOADS_OF_A_VERDICT = 7 };
 
 // --- which one -------------------------------------------------------------------------------------------------------
 
@@ -373,13 +373,13 @@ bool runtime_file_write_graph(struct optimizing *o, const struct graph *g, const
 
 // --- timing ----------------------------------------------------------------------------------------------------------
 
-bool optimizing_duel_in_runtime(struct optimizing *o, const struct graph *a, const struct graph *b, double seconds,
-                                double deadline, struct side_by_side *ret_times)
+bool optimizing_time_pair_in_runtime(struct optimizing *o, const struct graph *a, const struct graph *b, double seconds,
+                                     double deadline, struct side_by_side *ret_times)
 {
     struct runtime_file files[2] = {{{0}, {0}}, {{0}, {0}}};
     struct error error = {0};
     struct runtime_timing timing = {
-        .seconds = seconds, .deadline = o->time.limit.seconds > 0 ? deadline : 0, .loads = LOADS_OF_A_DUEL};
+        .seconds = seconds, .deadline = o->time.limit.seconds > 0 ? deadline : 0, .loads = LOADS_OF_A_PAIR};
     bool is_done = runtime_file_write_graph(o, a, "first", &files[0], &error) &&
                    runtime_file_write_graph(o, b, "second", &files[1], &error) &&
                    runtime_time(&o->runtime, files[0].path, files[1].path, &timing, ret_times, &error);

@@ -21,8 +21,8 @@ bool runtime_file_write_graph(struct optimizing *o, const struct graph *g, const
 void runtime_file_remove(const struct runtime_file *f);
 // Times them by turns, until the deadline where --total-time is a limit. False: the runtime fails at one of them, or
 // too few runs say something.
-bool optimizing_duel_in_runtime(struct optimizing *o, const struct graph *a, const struct graph *b, double seconds,
-                                double deadline, struct side_by_side *ret_times);
+bool optimizing_time_pair_in_runtime(struct optimizing *o, const struct graph *a, const struct graph *b, double seconds,
+                                     double deadline, struct side_by_side *ret_times);
 // A comparison where nothing is timed in it: of a graph as it is written with the original as it is read, where there
 // is an ONNX Runtime that runs the original.
 void optimizing_check_in_runtime(struct optimizing *o, const struct graph *g, struct runtime_verdict *ret_verdict);

@@ -344,14 +344,14 @@ static void add_check(struct facts *f, const struct report *r)
 // --- the search ------------------------------------------------------------------------------------------------------
 
 // How far the search had come, and the estimated cost of the best graph from there on: pages draw it.
-static void add_course(struct facts *f, const struct search_result *s)
+static void add_trajectory(struct facts *f, const struct search_result *s)
 {
-    facts_begin(f, FACT_LIST, "course", NULL);
-    for (size_t i = 0; i < s->course.count; i++) {
+    facts_begin(f, FACT_LIST, "trajectory", NULL);
+    for (size_t i = 0; i < s->trajectory.count; i++) {
         facts_begin(f, FACT_GROUP, NULL, NULL);
-        facts_add_count(f, "expanded", NULL, s->course.items[i].expanded);
-        facts_add_real(f, "elapsed", NULL, UNIT_SECONDS, s->course.items[i].elapsed);
-        facts_add_real(f, "estimated_seconds", NULL, UNIT_SECONDS, s->course.items[i].seconds);
+        facts_add_count(f, "expanded", NULL, s->trajectory.items[i].expanded);
+        facts_add_real(f, "elapsed", NULL, UNIT_SECONDS, s->trajectory.items[i].elapsed);
+        facts_add_real(f, "estimated_seconds", NULL, UNIT_SECONDS, s->trajectory.items[i].seconds);
         facts_end(f);
     }
     facts_end(f);
@@ -412,7 +412,7 @@ static void add_search(struct facts *f, const struct report *r)
     facts_add_count(f, "adopted", "times that a better graph was found", s->statistics.adopted);
     facts_add_count(f, "peak_queue", "longest queue", s->statistics.peak_queue);
     facts_add_count(f, "rules_refuted", "rules found wrong, and not used any more", s->refuted.count);
-    add_course(f, s);
+    add_trajectory(f, s);
     if (s->saturation.is_done)
         add_saturation(f, r);
     facts_end(f);

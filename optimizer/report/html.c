@@ -242,7 +242,7 @@ static void add_steps(struct text *out, const struct graph_steps *steps)
     text_add(out, "</table></div></details>\n");
 }
 
-// --- the course ------------------------------------------------------------------------------------------------------
+// --- the trajectory --------------------------------------------------------------------------------------------------
 
 struct chart {
     double most_expanded, least, most;   // of what is shown
@@ -261,10 +261,10 @@ static double chart_y(const struct chart *c, double seconds)
 static struct chart chart_of(const struct search_result *s)
 {
     struct chart c = {1, s->seconds_after, s->seconds_before};
-    for (size_t i = 0; i < s->course.count; i++) {
-        c.most_expanded = fmax(c.most_expanded, (double)s->course.items[i].expanded);
-        c.least = fmin(c.least, s->course.items[i].seconds);
-        c.most = fmax(c.most, s->course.items[i].seconds);
+    for (size_t i = 0; i < s->trajectory.count; i++) {
+        c.most_expanded = fmax(c.most_expanded, (double)s->trajectory.items[i].expanded);
+        c.least = fmin(c.least, s->trajectory.items[i].seconds);
+        c.most = fmax(c.most, s->trajectory.items[i].seconds);
     }
     double room = 0.05 * (c.most - c.least);
     room = room > 0 ? room : 0.01 * c.most + 1e-9;
@@ -273,14 +273,14 @@ static struct chart chart_of(const struct search_result *s)
     return c;
 }
 
-static void add_course(struct text *out, const struct search_result *s)
+static void add_trajectory(struct text *out, const struct search_result *s)
 {
     if (s->seconds_before - s->seconds_before != 0 || s->seconds_after - s->seconds_after != 0)
         return;
     struct chart c = chart_of(s);
     text_printf(out,
-                "<h3>Estimated time of the best graph so far, as the search went on</h3>\n<svg class=\"course\" "
-                "id=\"course\" viewBox=\"0 0 %d %d\" role=\"img\" "
+                "<h3>Estimated time of the best graph so far, as the search went on</h3>\n<svg class=\"trajectory\" "
+                "id=\"trajectory\" viewBox=\"0 0 %d %d\" role=\"img\" "
                 "aria-label=\"estimated cost of the best graph by graphs expanded\">\n",
                 CHART_WIDTH, CHART_HEIGHT);
     text_printf(out, "<line x1=\"%d\" x2=\"%d\" y1=\"%d\" y2=\"%d\"/>\n", CHART_MARGIN, CHART_WIDTH - CHART_MARGIN,
@@ -293,14 +293,14 @@ static void add_course(struct text *out, const struct search_result *s)
                 "</text>\n",
                 CHART_MARGIN, CHART_HEIGHT - 10, CHART_WIDTH - CHART_MARGIN, CHART_HEIGHT - 10, c.most_expanded);
     text_add(out, "<polyline points=\"");
-    for (size_t i = 0; i < s->course.count; i++) {
-        const struct search_point *p = &s->course.items[i];
+    for (size_t i = 0; i < s->trajectory.count; i++) {
+        const struct search_point *p = &s->trajectory.items[i];
         if (i)
-            text_printf(out, " %.1f,%.1f ", chart_x(&c, p->expanded), chart_y(&c, s->course.items[i - 1].seconds));
+            text_printf(out, " %.1f,%.1f ", chart_x(&c, p->expanded), chart_y(&c, s->trajectory.items[i - 1].seconds));
         text_printf(out, "%.1f,%.1f", chart_x(&c, p->expanded), chart_y(&c, p->seconds));
     }
     text_add(out, "\"/>\n");
-    vec_each(&s->course, p)
+    vec_each(&s->trajectory, p)
         text_printf(out,
                     "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\"><title>%.4g ms after %" PRIu64 " graph%s, %.2f s"
                     "</title></circle>\n",
@@ -316,7 +316,7 @@ void report_print_html(struct text *out, const struct report *r, const struct fa
     text_add(out, "<h2>How it was found</h2>\n");
     if (!r->written.is_optimized && r->found.search->steps.count > 0)
         text_add(out, "<p>All below is of what the search found, which is not what is written.</p>\n");
-    add_course(out, r->found.search);
+    add_trajectory(out, r->found.search);
     if (r->written.steps[0] || r->written.steps[1])
         add_costs(out, r);
     if (r->written.steps[1])

@@ -41,28 +41,28 @@ static bool time_steps(struct model *model, const struct tensor_value *inputs, s
 }
 
 // Seconds that the bytes take at least: those that are both read and written at the speed of a copy.
-static double seconds_of_bytes(const struct step_work *w, const struct roofs *roofs)
+static double seconds_of_bytes(const struct step_work *w, const struct roofline *roofline)
 {
     double both = fmin(w->bytes_read, w->bytes_written);
-    return (2 * both + w->bytes_written - both) / roofs->copied + (w->bytes_read - both) / roofs->read;
+    return (2 * both + w->bytes_written - both) / roofline->copied + (w->bytes_read - both) / roofline->read;
 }
 
 // The work of a step, and its share of the most that the device can do: above 100 % for bytes that caches hold.
 static void add_work(struct text *out, const struct plan *plan, const struct step *step, double seconds,
-                     const struct roofs *roofs)
+                     const struct roofline *roofline)
 {
     struct step_work w = step_work(plan, step);
     text_printf(out, "%9.3f Mop %5.1f %%  %8.3f MB %5.1f %%  ", 1e-6 * w.operations,
-                1e2 * w.operations / roofs->operations / seconds, 1e-6 * (w.bytes_read + w.bytes_written),
-                1e2 * seconds_of_bytes(&w, roofs) / seconds);
+                1e2 * w.operations / roofline->operations / seconds, 1e-6 * (w.bytes_read + w.bytes_written),
+                1e2 * seconds_of_bytes(&w, roofline) / seconds);
 }
 
-static void add_roofs(struct text *out, const struct roofs *roofs)
+static void add_roofline(struct text *out, const struct roofline *roofline)
 {
     text_printf(out,
                 "shares are of %.1f Gop/s in products of matrices, and of %.1f GB/s copied and %.1f GB/s read of what "
                 "no cache holds; of Winograd's convolutions the products that they do are counted\n",
-                1e-9 * roofs->operations, 1e-9 * roofs->copied, 1e-9 * roofs->read);
+                1e-9 * roofline->operations, 1e-9 * roofline->copied, 1e-9 * roofline->read);
 }
 
 // The time that other programs add to a step of each run is in none of the steps' quartiles, but in every run.
@@ -70,8 +70,8 @@ static bool add_times(struct text *out, struct backend *b, const struct plan *pl
                       struct error *error)
 {
     double sum = 0, estimated = 0;
-    struct roofs roofs;
-    bool has_roofs = b->methods->roofs && b->methods->roofs(b, &roofs);
+    struct roofline roofline;
+    bool has_roofline = b->methods->roofline && b->methods->roofline(b, &roofline);
     for (size_t i = 0; i < t->n_steps; i++) {
         struct step_cost cost;
         if (plan->steps.items[i].is_constant)
@@ -79,14 +79,14 @@ static bool add_times(struct text *out, struct backend *b, const struct plan *pl
         if (!backend_step_cost(b, plan, &plan->steps.items[i], &cost, error))
             return false;
         text_printf(out, "%10.2f us  cost %10.2f us  ", t->steps[i] * 1e6, cost.seconds * 1e6);
-        if (has_roofs && t->steps[i] > 0)
-            add_work(out, plan, &plan->steps.items[i], t->steps[i], &roofs);
+        if (has_roofline && t->steps[i] > 0)
+            add_work(out, plan, &plan->steps.items[i], t->steps[i], &roofline);
         step_print_line(out, plan, &plan->steps.items[i]);
         sum += t->steps[i];
         estimated += cost.seconds;
     }
-    if (has_roofs)
-        add_roofs(out, &roofs);
+    if (has_roofline)
+        add_roofline(out, &roofline);
     struct sample_summary runs = sample_summarize(t->runs, t->n_runs);
     text_printf(out,
                 "%10.2f us  cost %10.2f us  in all; of the runs themselves the lower quartile %.2f us, the shortest "

@@ -1,7 +1,7 @@
 // Numbers by the words of a description.
 #include "optimizer/search/memo.h"
 
-// --- spelling --------------------------------------------------------------------------------------------------------
+// --- encoding --------------------------------------------------------------------------------------------------------
 
 enum { MOST_BYTES = 10 };   // of a word: seven bits in each, all but the last with the eighth set
 
@@ -11,7 +11,7 @@ static uint64_t without_sign(int64_t word)
     return ((uint64_t)word << 1) ^ (word < 0 ? UINT64_MAX : 0);
 }
 
-void spelling_add(struct spelling *s, int64_t word)
+void encoding_add(struct encoding *s, int64_t word)
 {
     uint64_t rest = without_sign(word);
     vec_reserve(&s->bytes, s->bytes.count + MOST_BYTES);
@@ -23,36 +23,36 @@ void spelling_add(struct spelling *s, int64_t word)
     s->n_words++;
 }
 
-void spelling_add_type(struct spelling *s, const struct type *t)
+void encoding_add_type(struct encoding *s, const struct type *t)
 {
-    spelling_add(s, t->dtype);
-    spelling_add(s, t->rank);
+    encoding_add(s, t->dtype);
+    encoding_add(s, t->rank);
     for (int i = 0; i < t->rank; i++)
-        spelling_add(s, t->dim[i]);
+        encoding_add(s, t->dim[i]);
 }
 
-void spelling_add_attributes(struct spelling *s, const struct node *n)
+void encoding_add_attributes(struct encoding *s, const struct node *n)
 {
     for (int i = 0, n_attributes = operator_n_attributes(n->op); i < n_attributes; i++) {
-        spelling_add(s, n->attributes[i].count);
+        encoding_add(s, n->attributes[i].count);
         for (uint32_t k = 0; k < n->attributes[i].count; k++)
-            spelling_add(s, n->attributes[i].ints[k]);
+            encoding_add(s, n->attributes[i].ints[k]);
     }
 }
 
-void spelling_clear(struct spelling *s)
+void encoding_clear(struct encoding *s)
 {
     vec_clear(&s->bytes);
     s->n_words = 0;
 }
 
-void spelling_free(struct spelling *s)
+void encoding_free(struct encoding *s)
 {
     vec_free(&s->bytes);
     s->n_words = 0;
 }
 
-struct key_words spelling_key(const struct spelling *s)
+struct key_words encoding_key(const struct encoding *s)
 {
     return (struct key_words){s->bytes.items, s->bytes.count, s->n_words};
 }

@@ -5,21 +5,21 @@
 #include "core/memory/key_set.h"
 #include "graph/graph.h"
 
-struct spelling {
+struct encoding {
     VEC(uint8_t) bytes;
     size_t n_words;
 };
-// A beginning of a spelling, or all of it.
+// A beginning of an encoding, or all of it.
 struct key_words {
     const uint8_t *bytes;
     size_t n_bytes, n_words;
 };
-void spelling_add(struct spelling *s, int64_t word);
-void spelling_add_type(struct spelling *s, const struct type *t);
-void spelling_add_attributes(struct spelling *s, const struct node *n);
-void spelling_clear(struct spelling *s);
-void spelling_free(struct spelling *s);
-struct key_words spelling_key(const struct spelling *s);   // all of it, until something is added
+void encoding_add(struct encoding *s, int64_t word);
+void encoding_add_type(struct encoding *s, const struct type *t);
+void encoding_add_attributes(struct encoding *s, const struct node *n);
+void encoding_clear(struct encoding *s);
+void encoding_free(struct encoding *s);
+struct key_words encoding_key(const struct encoding *s);   // all of it, until something is added
 
 struct memo {
     size_t max_words, n_words;   // all is forgotten when there would be more

@@ -20,7 +20,7 @@ void search_result_free(struct search_result *result)
 {
     graph_free(&result->graph);
     free_milestones(result);
-    vecs_free(result, steps, course, unions, refuted, ends);
+    vecs_free(result, steps, trajectory, unions, refuted, ends);
 }
 
 // --- counts ----------------------------------------------------------------------------------------------------------
@@ -70,32 +70,33 @@ void search_result_reprice(struct search_result *result, double before, double a
 {
     for (size_t i = 0; i < result->steps.count; i++)
         result->steps.items[i].seconds_after = map_seconds(result->steps.items[i].seconds_after, result, before, after);
-    for (size_t i = 0; i < result->course.count; i++)
-        result->course.items[i].seconds = map_seconds(result->course.items[i].seconds, result, before, after);
-    if (result->course.count)
-        result->course.items[0].seconds = before;
+    for (size_t i = 0; i < result->trajectory.count; i++)
+        result->trajectory.items[i].seconds = map_seconds(result->trajectory.items[i].seconds, result, before, after);
+    if (result->trajectory.count)
+        result->trajectory.items[0].seconds = before;
     result->seconds_before = before;
     result->seconds_after = after;
 }
 
-static void put_course_in_front(struct search_result *last, const struct search_result *first, double seconds_before)
+static void put_trajectory_in_front(struct search_result *last, const struct search_result *first,
+                                    double seconds_before)
 {
-    VEC(struct search_point) course = {0};
-    for (size_t i = 0; i + 1 < first->course.count; i++) {
-        struct search_point point = first->course.items[i];
+    VEC(struct search_point) trajectory = {0};
+    for (size_t i = 0; i + 1 < first->trajectory.count; i++) {
+        struct search_point point = first->trajectory.items[i];
         point.seconds = map_seconds(point.seconds, first, seconds_before, last->seconds_before);
-        vec_push(&course, point);
+        vec_push(&trajectory, point);
     }
-    for (size_t i = 1; i < last->course.count; i++) {
-        struct search_point point = last->course.items[i];
+    for (size_t i = 1; i < last->trajectory.count; i++) {
+        struct search_point point = last->trajectory.items[i];
         point.expanded += first->statistics.expanded;
         point.elapsed += first->statistics.seconds;
-        vec_push(&course, point);
+        vec_push(&trajectory, point);
     }
-    if (course.count)
-        course.items[0].seconds = seconds_before;
-    vec_free(&last->course);
-    memcpy(&last->course, &course, sizeof last->course);
+    if (trajectory.count)
+        trajectory.items[0].seconds = seconds_before;
+    vec_free(&last->trajectory);
+    memcpy(&last->trajectory, &trajectory, sizeof last->trajectory);
 }
 
 static void put_milestones_in_front(struct search_result *last, const struct search_result *first)
@@ -123,7 +124,7 @@ void search_result_put_in_front(struct search_result *last, const struct search_
     }
     for (size_t i = 0; i < last->steps.count; i++)
         vec_push(&steps, last->steps.items[i]);
-    put_course_in_front(last, first, seconds_before);
+    put_trajectory_in_front(last, first, seconds_before);
     put_milestones_in_front(last, first);
     vec_free(&last->steps);
     memcpy(&last->steps, &steps, sizeof last->steps);

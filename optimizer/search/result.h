@@ -27,7 +27,7 @@ struct search_milestone {
     size_t n_steps;
     struct graph graph;
 };
-struct search_point {   // of the course of a search
+struct search_point {   // of the trajectory of a search
     uint64_t expanded;
     double elapsed;   // seconds since it began
     double seconds;   // estimated cost of the best graph from here on
@@ -77,7 +77,7 @@ struct search_result {
     double seconds_before, seconds_after;      // estimated
     VEC(struct search_step) steps;             // from the original to the best graph
     VEC(struct search_milestone) milestones;   // each that became the best, with the last
-    VEC(struct search_point) course;           // the beginning, every better graph, the end
+    VEC(struct search_point) trajectory;       // the beginning, every better graph, the end
     VEC(uint64_t) unions;                      // for each rule: of classes, by saturation; empty without it
     VEC(const struct rule *) refuted;          // found wrong by validation, and not used any more
     VEC(enum search_end) ends;                 // of it, after those of the searches that came before
@@ -89,10 +89,10 @@ void search_result_free(struct search_result *result);
 // The result's graph as it is now is one.
 void search_result_add_milestone(struct search_result *result, const struct graph *g);
 // Two searches one after the other: `last` began with the graph that `first` gave, and gets its rewrites and its
-// course in front of its own, told as if they had been priced like those of `last`: the original costs
+// trajectory in front of its own, told as if they had been priced like those of `last`: the original costs
 // `seconds_before`.
 void search_result_put_in_front(struct search_result *last, const struct search_result *first, double seconds_before);
-// Tells its steps and its course as if they had led from and to these costs.
+// Tells its steps and its trajectory as if they had led from and to these costs.
 void search_result_reprice(struct search_result *result, double before, double after);
 // Adds the counts of a search that came before, how it ended, and the rules that it found wrong.
 void search_result_add_former(struct search_result *result, const struct search_result *former);

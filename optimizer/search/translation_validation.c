@@ -55,7 +55,7 @@ void validator_free(struct validator *v)
     arena_free(&v->scratch);
     arena_free(&v->arena);
     memo_free(&v->memo);
-    spelling_free(&v->words);
+    encoding_free(&v->words);
 }
 
 // --- the comparison --------------------------------------------------------------------------------------------------
@@ -291,15 +291,15 @@ static enum verdict judge_anew(struct validator *v, const struct match *m, const
 
 static void describe(struct validator *v, const struct match *m, const struct graph *g)
 {
-    spelling_clear(&v->words);
-    spelling_add(&v->words, (int64_t)(intptr_t)m->rule);
+    encoding_clear(&v->words);
+    encoding_add(&v->words, (int64_t)(intptr_t)m->rule);
     for (uint32_t i = 0; i < m->rule->pattern.n_variables; i++) {
-        spelling_add(&v->words, m->variables[i] != NO_TENSOR);
+        encoding_add(&v->words, m->variables[i] != NO_TENSOR);
         if (m->variables[i] != NO_TENSOR)
-            spelling_add_type(&v->words, graph_type(g, m->variables[i]));
+            encoding_add_type(&v->words, graph_type(g, m->variables[i]));
     }
     for (uint32_t i = 0; i < m->rule->n_source_nodes; i++)
-        spelling_add_attributes(&v->words, &g->nodes.items[m->nodes[i]]);
+        encoding_add_attributes(&v->words, &g->nodes.items[m->nodes[i]]);
 }
 
 enum verdict validator_judge(struct validator *v, const struct match *m, const struct graph *g)
@@ -308,12 +308,12 @@ enum verdict validator_judge(struct validator *v, const struct match *m, const s
     if (!is_match_in(m, g))
         return VERDICT_NO_MATCH;
     describe(v, m, g);
-    if (memo_find(&v->memo, spelling_key(&v->words), &known)) {
+    if (memo_find(&v->memo, encoding_key(&v->words), &known)) {
         v->repeated++;
         return (enum verdict)(int)known;
     }
     enum verdict verdict = judge_anew(v, m, g);
-    memo_set(&v->memo, spelling_key(&v->words), (double)verdict);
+    memo_set(&v->memo, encoding_key(&v->words), (double)verdict);
     v->checked++;
     v->too_costly += verdict == VERDICT_TOO_COSTLY;
     v->not_general += verdict == VERDICT_NOT_GENERAL;

@@ -25,7 +25,7 @@ enum verdict {
 struct validator {
     struct arena scratch, arena;
     struct memo memo;
-    struct spelling words;
+    struct encoding words;
     const struct sizes *sizes;   // of the model's symbols; NULL: it has none
     bool is_strict;              // only what keeps every bit is equal
     uint64_t checked, repeated, too_costly, not_general;

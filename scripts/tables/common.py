@@ -105,7 +105,7 @@ class Kept:
 
 def make_table(file, options, wanted, measure, columns, row, title, says="", text_of=None, last=lambda rows: [],
                notes=lambda done: "", is_bad=lambda result: False):
-    """The whole course of a table: `wanted` has by key what measure and row are given, `text_of` makes more than one table of
+    """The whole way of a table: `wanted` has by key what measure and row are given, `text_of` makes more than one table of
     (arguments, result), `last` rows behind the others, and `notes` what stands below. What there is is written after each result. Gives the exit code."""
     kept = Kept(file, options)
 

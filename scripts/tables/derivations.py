@@ -2,7 +2,7 @@
 was evaluated on, and prints two tables. Of a case: the rules that lead to it, programs that were met of those that rules
 led to (with and without fingerprints, EinNet's Figure 19), programs of operators that were found with and without
 converging derivation (Figure 18), the time of the model before and after `taso-opt --derive` on this CPU, and what an
-H200's roofs say of both. Of a model: seconds of a cold and a warm run, and what it gains in our own executor.
+H200's rooflines say of both. Of a model: seconds of a cold and a warm run, and what it gains in our own executor.
 Results are kept in FOLDER, case by case; what is there is not measured again."""
 
 import dataclasses
@@ -125,8 +125,8 @@ def counters(text):
     return {"states": states, "steps": steps, "programs": programs}
 
 
-def roof(text, which):
-    """Seconds on an H200, by its roofs."""
+def roofline(text, which):
+    """Seconds on an H200, by its rooflines."""
     operations, bytes_moved = map(int, re.search(rf"^{which}: (\d+) operations, (\d+) bytes", text, re.MULTILINE).groups())
     return max(operations / PEAK, bytes_moved / BANDWIDTH)
 
@@ -146,7 +146,7 @@ def measure_case(case, options):
         raise RuntimeError(f"{case.name}: not found")
     return {"path": path[1], **counters(found), "forgetful": counters(derived(case, "--show", "0", "--no-fingerprints")),
             "unguided": counters(derived(case, "--show", "0", "--no-converging")),
-            "roofs": [roof(found, "original"), roof(found, "derived")], "report": time_case(case, options)}
+            "rooflines": [roofline(found, "original"), roofline(found, "derived")], "report": time_case(case, options)}
 
 
 def time_case(case, options):
@@ -178,7 +178,7 @@ def gain(report):
 
 
 def row_of_case(case, result):
-    before, after = (1e6 * seconds for seconds in result["roofs"])
+    before, after = (1e6 * seconds for seconds in result["rooflines"])
     return [case.name, result["path"], f"{result['states']} of {result['steps']}", result["forgetful"]["states"],
             result["programs"], result["unguided"]["programs"], *times(result["report"]), f"{before:.1f}", f"{after:.1f}"]
 

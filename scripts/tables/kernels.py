@@ -49,7 +49,7 @@ def best_of(rows):
 
 
 def shares_of(rows):
-    """Of loops, by step in a layout: seconds, and the share of the roof that is reached, by bytes or by functions."""
+    """Of loops, by step in a layout: seconds, and the share of the roofline that is reached, by bytes or by functions."""
     steps = {}
     for kernel, layout, key, _, size, by_bytes, by_functions, _, seconds, _ in rows:
         if kernel == "loops":
@@ -101,7 +101,7 @@ def text_of(rows):
         "Where ours is slowest beside the library's:", "",
         markdown_table(["step", "library us", "ours us", "ratio"],
                        [[key, f"{1e6 * b[1]:.0f}", f"{1e6 * b[2]:.0f}", f"{b[1] / b[2]:.2f}"] for key, b in worst]), "",
-        f"Maps and rows of at least {LEAST_MICROSECONDS} us, share of the roof (more than 1 where caches hold the bytes); "
+        f"Maps and rows of at least {LEAST_MICROSECONDS} us, share of the roofline (more than 1 where caches hold the bytes); "
         f"{sum(share >= ENOUGH for _, share, _, _ in loops.values())} of {len(loops)} reach {ENOUGH}:", "", markdown_table(COLUMNS, shares), "",
         "Those below with the most to gain:", "",
         markdown_table(["step", "us", "MB", "bound by", "share"],

@@ -16,7 +16,7 @@ static bool make_up_cost(struct backend *b, const struct plan *plan, const struc
                          double best, struct step_cost *ret_cost, struct error *error)
 {
     struct words words = {0};
-    step_spell(plan, step, &words);
+    step_encode(plan, step, &words);
     struct random random =
         random_seed(hash_bytes(words.list.items, words.list.count * sizeof(int64_t), scatter_of_costs));
     *ret_cost = (struct step_cost){.seconds = 1e-5 + 1e-5 * random_unit(&random)};

@@ -1,7 +1,7 @@
 // Kernels of sums of products against the interpreter of definitions: phases, guards, borders, quotients longer than
 // phases, steps that are negative, idle sums, factors, parts. Entries are small integers, so that all is exact; what is
 // no sum keeps the signs of zeros, too. Tensors stand row by row, or otherwise.
-#include "backends/generated/sums.h"
+#include "backends/generated/stage_kernel.h"
 #include "expressions/definition_parse.h"
 #include "expressions/evaluation/evaluate.h"
 #include "tests/backends/kernels.h"
@@ -106,7 +106,7 @@ static void check_case(struct place *at, const char *text, bool is_turned)
     if (is_turned)
         turn_inputs(&t, strides);
     strides[t.d.n_inputs] = is_turned ? turned_strides(&t, definition_output(&t.d, 0)) : NULL;
-    if (!sums_print(&kernel, &t.d, strides, &t.arena))
+    if (!stage_kernel_print(&kernel, &t.d, strides, &t.arena))
         fail_msg("there is no kernel of\n%s", text);
     if (!is_collected(at, &kernel))
         check_run(at, &kernel, &t, strides[t.d.n_inputs], strstr(text, "sum(") != NULL);
@@ -127,6 +127,6 @@ TEST(other_definitions_have_none)
         TEXT(kernel);
         struct trial t FREED_BY(trial_free);
         trial_init(&t, *text);
-        assert_false(sums_print(&kernel, &t.d, NULL, &t.arena));
+        assert_false(stage_kernel_print(&kernel, &t.d, NULL, &t.arena));
     }
 }

@@ -9,7 +9,7 @@
 #include "backends/backend.h"
 #include "backends/costs/layout_policy.h"
 #include "backends/cpu/cpu.h"
-#include "backends/cpu/roofs.h"
+#include "backends/cpu/roofline.h"
 #include "backends/planning/plan_memory.h"
 #include "backends/planning/plan_text.h"
 #include "backends/planning/planner.h"
@@ -90,7 +90,7 @@ struct measuring {
     struct backend *b;
     struct arena arena;
     struct key_set seen;
-    struct roofs roofs;
+    struct roofline roofline;
     double seconds_of[FN_COUNT];   // an entry
     double end;
     bool is_late;
@@ -178,7 +178,7 @@ static void print_choices(struct measuring *m, const struct plan *plan, const st
     LOCAL_LIST(choice_list, list);
     struct step_work w = step_work(plan, step);
     double both = fmin(w.bytes_read, w.bytes_written);
-    double least = (2 * both + w.bytes_written - both) / m->roofs.copied + (w.bytes_read - both) / m->roofs.read;
+    double least = (2 * both + w.bytes_written - both) / m->roofline.copied + (w.bytes_read - both) / m->roofline.read;
     m->b->methods->list_choices(m->b, plan, step, &list);
     add_tiles(m, plan, step, &list);
     for (size_t i = 0; i < list.count; i++) {
@@ -259,7 +259,7 @@ int main(int argc, char **argv)
     if (!m.b)
         return 1;
     if (last && strcmp(last, ".onnx") == 0) {
-        cpu_roofs(m.b, &m.roofs);
+        cpu_roofline(m.b, &m.roofline);
         find_rates(&m);
     }
     m.end = clock_seconds() + seconds;

@@ -192,8 +192,8 @@ def test_finalists(folder):
         expect((told["finalists"] > 1) == (finalists > 1), f"{finalists} finalists: {told}")
         expect(bool(told["rewrites"]) == (told["preference"] != "as estimated"), f"the preference of the best: {told}")
     # What was found under other prices is told at the same ones as everything else, and worked on by one validator.
-    before, after, course = told["estimated_seconds_before"], told["estimated_seconds_after"], told["search"]["course"]
-    expect([course[0]["estimated_seconds"], course[-1]["estimated_seconds"]] == [before, after], f"the course: {course}")
+    before, after, trajectory = told["estimated_seconds_before"], told["estimated_seconds_after"], told["search"]["trajectory"]
+    expect([trajectory[0]["estimated_seconds"], trajectory[-1]["estimated_seconds"]] == [before, after], f"the trajectory: {trajectory}")
     if told["rewrites"]:   # or else the original won, which other programs can make it
         expect(abs(told["rewrites"][-1]["estimated_seconds_after"] - after) <= 1e-9 * after, f"the rewrites: {told}")
     expect(told["search"]["validated"] >= len(told["rules_applied"]), f"validated: {told['search']}")

@@ -219,9 +219,9 @@ def second_search_is_less_patient(model):
     first, both = (search_only(model, strategy, "--patience", str(patience))["search"]
                    for strategy in ("sequential", "joint"))
     expect(both["ends"] == ["out_of_patience"] * 2, f"patience of {patience}: {both['ends']}")
-    in_vain = first["expanded"] - first["course"][-2]["expanded"]
+    in_vain = first["expanded"] - first["trajectory"][-2]["expanded"]
     expect(in_vain == patience or (in_vain < patience and first["matches"] >= 4 * patience),
-           f"{patience} in vain: {first['matches']} matches, {first['course']}")
+           f"{patience} in vain: {first['matches']} matches, {first['trajectory']}")
     expect(both["expanded"] - first["expanded"] == 1 + 0.6 * patience,
            f"less than {patience} in vain: {first['expanded']}, {both['expanded']}")
 

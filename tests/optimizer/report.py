@@ -119,16 +119,16 @@ def check_origins(text, printed, told):
 
 
 def check_course(page, told):
-    course = told["search"]["course"]
-    seconds = [point["estimated_seconds"] for point in course]
-    assert seconds == sorted(seconds, reverse=True) and len(course) == told["search"]["adopted"] + 2
+    trajectory = told["search"]["trajectory"]
+    seconds = [point["estimated_seconds"] for point in trajectory]
+    assert seconds == sorted(seconds, reverse=True) and len(trajectory) == told["search"]["adopted"] + 2
     assert seconds[0] == told["estimated_seconds_before"] and seconds[-1] == told["estimated_seconds_after"]
     line = next(a["points"] for tag, a, _ in page.elements if tag == "polyline")
     heights = [float(point.split(",")[1]) for point in line.split()]
-    assert heights == sorted(heights) and len(heights) == 2 * len(course) - 1
+    assert heights == sorted(heights) and len(heights) == 2 * len(trajectory) - 1
 
 
-# Presses every button of the first graph, turns the wheel, and writes down what came of it; and whether the course of the
+# Presses every button of the first graph, turns the wheel, and writes down what came of it; and whether the trajectory of the
 # search and the change that is shown are drawn within their frames.
 PRESSING = """<script>
 const said = [], panel = document.querySelector(".graph"), svg = panel.querySelector("svg");
@@ -143,8 +143,8 @@ const box = element => element.getBoundingClientRect();
 const isWithin = (a, b) => a.left >= b.left && a.right <= b.right && a.top >= b.top && a.bottom <= b.bottom;
 const isDrawn = (element, frame) => box(element).width > 10 && box(element).height > 5 && isWithin(box(element), box(frame));
 said.push(isDrawn(svg.querySelector(".n.c.here"), svg));
-const course = document.querySelector("polyline"), chart = course.ownerSVGElement;
-said.push(isDrawn(course, chart) && 2 * box(course).width > box(chart).width && 2 * box(course).height > box(chart).height);
+const trajectory = document.querySelector("polyline"), chart = trajectory.ownerSVGElement;
+said.push(isDrawn(trajectory, chart) && 2 * box(trajectory).width > box(chart).width && 2 * box(trajectory).height > box(chart).height);
 svg.dispatchEvent(new WheelEvent("wheel", { deltaY: -100, clientX: 200, clientY: 400, cancelable: true }));
 said.push(width() !== 900);
 document.body.dataset.said = said.join(" ");
@@ -240,7 +240,7 @@ def check_threads(model):
         subprocess.run([OPT, model, "-o", fast, "--device", "fake", "--quiet", "--budget", "100", "--search-threads",
                         str(threads), "--json", report], check=True)
         told = json.loads(report.read_text())
-        counts = {key: n for key, n in told["search"].items() if key not in ("seconds", "course")}
+        counts = {key: n for key, n in told["search"].items() if key not in ("seconds", "trajectory")}
         found.append((fast.read_bytes(), told["rewrites"], counts))
     assert found[0][1] and found[0] == found[1] == found[2]
 

@@ -134,7 +134,7 @@ def test_sessions(folder):
     merged = ["--runtime", "onnxruntime", "--costs", folder / "costs", "--measure-seconds", "0.2"]
     methods = TIMED.format(log="/dev/null") + PROFILED.format(rule=by_operator)
     told = Run(folder, model, *merged, python=misbehaving(folder, "slow-products", methods)).told
-    expect(abs(told["search"]["course"][0]["estimated_seconds"] - 9.0) < 1e-3, f"three products of 3 s: {told['search']}")
+    expect(abs(told["search"]["trajectory"][0]["estimated_seconds"] - 9.0) < 1e-3, f"three products of 3 s: {told['search']}")
     expect(told["rewrites"] and 3.0 <= told["estimated_seconds_after"] < 6.0, f"one product, and splits: {told}")
     expect({round(c["seconds_after"], 2) for c in told["costs_corrected"]} >= {3.0, 0.5}, f"what was corrected: {told}")
     steps = {c["operators"] for c in told["costs_corrected"]}

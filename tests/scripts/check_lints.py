@@ -52,6 +52,8 @@ PLANTED = [
      "optimizer/a.c:2: a number that tunes stands in optimizer/limits.def"),
     ("lint-rooms", {"egraph/a.c": HEAD + "#define LEAST 3\nint a[LEAST];\n#define MOST 4\nbool b = c < MOST;\n"},
      "egraph: 4 integers that tune, 1 above the budget in scripts/rooms.txt"),
+    ("lint-style", {"core/f.c": HEAD + "int slant_of_a;\n"}, "core/f.c:2: slant: the field says preference"),
+    ("lint-style", {"docs/a.md": "Its duels.\n"}, "docs/a.md:1: duels: the field says pair"),
     ("lint-style", {"core/a.c": "int a;\n"}, "core/a.c:1: a comment that says what the file is should stand first"),
     ("lint-style", {"verifier/laws/a.c": HEAD}, "verifier/laws/a.c:1: which laws"),
     ("lint-style", {"core/text/a.c": HEAD + "void twice(int a,\n           int b)\n{\n}\n",

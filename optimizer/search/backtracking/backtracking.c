@@ -196,7 +196,7 @@ static bool has_to_stop(struct search *s)
 static void note_point(struct search *s)
 {
     struct search_point point = {s->result->statistics.expanded, clock_seconds() - s->started, s->whole.price.seconds};
-    vec_push(&s->result->course, point);
+    vec_push(&s->result->trajectory, point);
 }
 
 static void note_better(struct search *s)

@@ -19,8 +19,8 @@ void describer_free(struct describer *s)
 {
     arena_free(&s->arena);
     vecs_free(s, is_member, places, members);
-    spelling_free(&s->signature);
-    spelling_free(&s->graph_words);
+    encoding_free(&s->signature);
+    encoding_free(&s->graph_words);
     ordering_free(&s->ordering);
 }
 
@@ -144,7 +144,7 @@ static bool is_weight(const struct rewrite *r, tensor_id t)
 
 static void write_word(struct describer *p, int64_t word)
 {
-    spelling_add(&p->signature, word);
+    encoding_add(&p->signature, word);
 }
 
 static bool is_placed(const struct describer *p, tensor_id t)
@@ -167,7 +167,7 @@ static void write_tensor(struct describer *p, const struct rewrite *r, tensor_id
     set_place(p, t, (*next)++);
     write_word(p, WORD_LEAF);
     write_word(p, is_weight(r, t) ? 1 + (int64_t)tensor_repeated_axes(r->g, t) : 0);
-    spelling_add_type(&p->signature, type);
+    encoding_add_type(&p->signature, type);
 }
 
 // The inputs of a commutative node are written as they were met; of two that are new here, what they are decides.
@@ -188,7 +188,7 @@ static void write_node(struct describer *p, const struct rewrite *r, node_id n, 
     const struct node *node = &r->g->nodes.items[n];
     write_word(p, node->op->id);
     write_word(p, node->n_inputs);
-    spelling_add_attributes(&p->signature, node);
+    encoding_add_attributes(&p->signature, node);
     bool is_swapped = has_swapped_leaves(p, r, n);
     for (uint32_t i = 0; i < node->n_inputs; i++)
         write_tensor(p, r, graph_inputs(r->g, n)[is_swapped ? 1 - i : i], next);
@@ -198,7 +198,7 @@ static void write_node(struct describer *p, const struct rewrite *r, node_id n, 
 
 static void write_members(struct describer *p, const struct rewrite *r, tensor_id *next)
 {
-    spelling_clear(&p->signature);
+    encoding_clear(&p->signature);
     for (size_t i = 0; i < p->members.count; i++)
         write_node(p, r, p->members.items[i], next);
     write_word(p, WORD_BEFORE);
@@ -273,37 +273,37 @@ static void copy_members(struct locality *l)
 
 // The live nodes of the graph, in its own order. Leaves are known by their types: their numbers say where they come
 // from.
-static void spell_graph(struct describer *p, const struct graph *g)
+static void encode_graph(struct describer *p, const struct graph *g)
 {
     bool *live = arena_array(&p->arena, bool, g->nodes.count + 1);
     tensor_id *places = arena_array(&p->arena, tensor_id, g->tensors.count + 1), next = 0;
-    spelling_clear(&p->graph_words);
+    encoding_clear(&p->graph_words);
     graph_mark_live(g, live);
     for (node_id i = 0; i < g->nodes.count; i++) {
         const struct node *n = &g->nodes.items[i];
         bool is_leaf = n->op->flags & OPERATOR_IS_LEAF;
         if (!live[i])
             continue;
-        spelling_add(&p->graph_words, n->op->id);
-        spelling_add(&p->graph_words, n->n_inputs);
+        encoding_add(&p->graph_words, n->op->id);
+        encoding_add(&p->graph_words, n->n_inputs);
         if (is_leaf)
-            spelling_add_type(&p->graph_words, graph_type(g, n->first_output));
+            encoding_add_type(&p->graph_words, graph_type(g, n->first_output));
         else
-            spelling_add_attributes(&p->graph_words, n);
+            encoding_add_attributes(&p->graph_words, n);
         for (uint32_t k = 0; k < n->n_inputs; k++)
-            spelling_add(&p->graph_words, places[graph_inputs(g, i)[k]]);
+            encoding_add(&p->graph_words, places[graph_inputs(g, i)[k]]);
         for (uint32_t k = 0; k < n->n_outputs; k++)
             places[n->first_output + k] = next++;
     }
     for (size_t i = 0; i < g->outputs.count; i++)
-        spelling_add(&p->graph_words, places[g->outputs.items[i]]);
+        encoding_add(&p->graph_words, places[g->outputs.items[i]]);
 }
 
 static double recall_graph(struct describer *p)
 {
     double seconds = NAN;
     pthread_mutex_lock(&p->costs->lock);
-    memo_find(&p->costs->memo, spelling_key(&p->graph_words), &seconds);
+    memo_find(&p->costs->memo, encoding_key(&p->graph_words), &seconds);
     pthread_mutex_unlock(&p->costs->lock);
     return seconds;
 }
@@ -311,14 +311,14 @@ static double recall_graph(struct describer *p)
 static void note_graph(struct describer *p, double seconds)
 {
     pthread_mutex_lock(&p->costs->lock);
-    memo_set(&p->costs->memo, spelling_key(&p->graph_words), seconds);
+    memo_set(&p->costs->memo, encoding_key(&p->graph_words), seconds);
     pthread_mutex_unlock(&p->costs->lock);
 }
 
 // NaN: not known, and this context cannot measure it.
 static double seconds_of_graph(struct describer *p, const struct graph *g, const struct cost_model *cost, void *context)
 {
-    spell_graph(p, g);
+    encode_graph(p, g);
     double seconds = recall_graph(p);
     if (!isnan(seconds))
         return seconds;
@@ -369,13 +369,13 @@ void describer_describe(struct describer *s, const struct rewrite *r)
     begin_generation(s, r->g);
     collect_members(s, r);
     write_members(s, r, &next);
-    s->before = spelling_key(&s->signature);
+    s->before = encoding_key(&s->signature);
     write_target(s, r, &next);
 }
 
 struct description describer_description(const struct describer *s)
 {
-    struct key_words all = spelling_key(&s->signature);
+    struct key_words all = encoding_key(&s->signature);
     return (struct description){all, {all.bytes, s->before.n_bytes, s->before.n_words}};
 }
 

@@ -29,14 +29,14 @@ struct graph_costs {
 // Writes neighbourhoods down, and makes graphs of them: one for each thread.
 struct describer {
     struct graph_costs *costs;
-    struct spelling graph_words;   // of the graph that was priced last
+    struct encoding graph_words;   // of the graph that was priced last
     struct arena arena;
     uint32_t generation;
     VEC(uint32_t) is_member;    // of every node: the generation in which it was one
     VEC(struct place) places;   // of every tensor: where it is in the local graph
     VEC(node_id) members;
     struct ordering ordering;
-    struct spelling signature;   // of the rewrite that was described last
+    struct encoding signature;   // of the rewrite that was described last
     struct key_words before;     // its beginning, which is the neighbourhood as it is: how long it is
 };
 void describer_init(struct describer *s, struct graph_costs *costs);

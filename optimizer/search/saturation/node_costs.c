@@ -11,7 +11,7 @@
 void node_costs_free(struct node_costs *n)
 {
     memo_free(&n->memo);
-    spelling_free(&n->words);
+    encoding_free(&n->words);
     arena_free(&n->arena);
 }
 
@@ -62,14 +62,14 @@ static struct front front_of(const struct egraph *e, enode_id n)
 static void describe_node(struct node_costs *n, enode_id id)
 {
     const struct enode *node = &n->e->nodes.items[id];
-    spelling_add(&n->words, (int64_t)node->op);
-    spelling_add(&n->words, node->attributes);
+    encoding_add(&n->words, (int64_t)node->op);
+    encoding_add(&n->words, node->attributes);
     for (uint32_t i = 0; i < node->n_children; i++) {
         eclass_id child = egraph_edges(n->e, id)[i].child;
-        spelling_add(&n->words, (int64_t)n->e->nodes.items[child].type << 1 | is_weight(n->e, child));
+        encoding_add(&n->words, (int64_t)n->e->nodes.items[child].type << 1 | is_weight(n->e, child));
     }
     for (uint32_t i = 1; i < node->n_children; i++)   // the same tensor twice is read once
-        spelling_add(&n->words, egraph_edges(n->e, id)[i].child == egraph_edges(n->e, id)[0].child);
+        encoding_add(&n->words, egraph_edges(n->e, id)[i].child == egraph_edges(n->e, id)[0].child);
 }
 
 // `given`: the tensor that its child at `place` is; NO_TENSOR: a leaf like the others.
@@ -135,11 +135,11 @@ static double price(struct node_costs *n, enode_id id, struct front front, price
 
 static void describe(struct node_costs *n, enode_id id, struct front front)
 {
-    spelling_clear(&n->words);
+    encoding_clear(&n->words);
     describe_node(n, id);
     if (front.maker == NO_ENODE)
         return;
-    spelling_add(&n->words, front.place);
+    encoding_add(&n->words, front.place);
     describe_node(n, front.maker);
 }
 
@@ -147,10 +147,10 @@ static double remembered_price(struct node_costs *n, enode_id id, struct front f
 {
     double seconds;
     describe(n, id, front);
-    if (memo_find(&n->memo, spelling_key(&n->words), &seconds))
+    if (memo_find(&n->memo, encoding_key(&n->words), &seconds))
         return seconds;
     seconds = price(n, id, front, known_price);
-    memo_set(&n->memo, spelling_key(&n->words), seconds);
+    memo_set(&n->memo, encoding_key(&n->words), seconds);
     return seconds;
 }
 
@@ -197,7 +197,7 @@ uint64_t node_costs_unknown(struct node_costs *n, enode_id node)
     if (!n->cost->known_seconds || !is_computed(n->e, node) || !isnan(remembered_price(n, node, nothing)))
         return 0;
     describe(n, node, nothing);
-    struct key_words key = spelling_key(&n->words);
+    struct key_words key = encoding_key(&n->words);
     return hash_bytes(key.bytes, key.n_bytes, 1) | 1;
 }
 

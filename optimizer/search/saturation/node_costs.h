@@ -19,7 +19,7 @@ struct node_costs {
     const struct egraph *e;
     const struct cost_model *cost;
     struct memo memo;   // NaN: not known
-    struct spelling words;
+    struct encoding words;
     struct arena arena;
     struct known_seconds known[OP_COUNT + 1];   // by operator, and of all
 };

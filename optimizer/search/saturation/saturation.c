@@ -353,11 +353,11 @@ static void add_figures(struct saturation *s, const struct candidates *all)
     };
 }
 
-static void note_course(struct saturation *s, double started)
+static void note_trajectory(struct saturation *s, double started)
 {
     struct search_statistics *statistics = &s->found->statistics;
     statistics->seconds += clock_seconds() - started;
-    vec_push(&s->found->course,
+    vec_push(&s->found->trajectory,
              ((struct search_point){statistics->expanded, statistics->seconds, s->found->seconds_after}));
 }
 
@@ -477,5 +477,5 @@ void saturation_improve(struct search_result *found, const struct rule_set *rule
     follow(&s, &best);
     keep(&s, &best);
     found->statistics.validated += options->validator ? options->validator->checked - checked : 0;
-    note_course(&s, started);
+    note_trajectory(&s, started);
 }

@@ -167,21 +167,21 @@ TEST(patience_is_renewed_by_gains_that_matter)
 }
 
 // Lists of words of which one is a beginning of the other, too, and words that differ in one bit.
-TEST(different_words_are_spelled_differently)
+TEST(different_words_are_encoded_differently)
 {
-    struct spelling lists[600] = {0};
+    struct encoding lists[600] = {0};
     size_t n = 0;
     for (int bit = 0; bit < 64; bit++)
         for (int k = 0; k < 8; k++) {
             int64_t word = (int64_t)(((uint64_t)1 << bit) - (uint64_t)(k & 1)), sign = k & 2 ? -1 : 0;
-            spelling_add(&lists[n], word ^ sign);
+            encoding_add(&lists[n], word ^ sign);
             if (k & 4)
-                spelling_add(&lists[n], bit);
+                encoding_add(&lists[n], bit);
             assert_int_equal(lists[n++].n_words, k & 4 ? 2 : 1);
         }
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < i; j++) {
-            struct key_words a = spelling_key(&lists[i]), b = spelling_key(&lists[j]);
+            struct key_words a = encoding_key(&lists[i]), b = encoding_key(&lists[j]);
             bool is_same = a.n_bytes == b.n_bytes && memcmp(a.bytes, b.bytes, a.n_bytes) == 0;
             int bit_a = (int)(i / 8), bit_b = (int)(j / 8);
             int64_t word_a = (int64_t)(((uint64_t)1 << bit_a) - (uint64_t)(i & 1)) ^ (i & 2 ? -1 : 0);
@@ -190,7 +190,7 @@ TEST(different_words_are_spelled_differently)
             assert_int_equal(is_same, is_same_list);
         }
     for (size_t i = 0; i < n; i++)
-        spelling_free(&lists[i]);
+        encoding_free(&lists[i]);
 }
 
 // Counts how often a device is asked.
@@ -327,11 +327,11 @@ TEST(equal_descriptions_have_one_price)
 {
     struct pricer pricer FREED_BY(pricer_free);
     pricer_init(&pricer, &made_up_cost);
-    struct spelling words FREED_BY(spelling_free) = {0};
-    spelling_add(&words, 1);
-    struct description d = {.before = spelling_key(&words)};
-    spelling_add(&words, 2);
-    d.all = spelling_key(&words);
+    struct encoding words FREED_BY(encoding_free) = {0};
+    encoding_add(&words, 1);
+    struct description d = {.before = encoding_key(&words)};
+    encoding_add(&words, 2);
+    d.all = encoding_key(&words);
     d.before.bytes = d.all.bytes;
     struct price first = pricer_note(&pricer, &d, (struct price){5, -1});
     struct price second = pricer_note(&pricer, &d, (struct price){6, -3});

@@ -17,4 +17,4 @@ void tile_find_place(const struct tile_printing *p, int vector, const char *bloc
 // The vector of an operand, or its first lanes alone.
 void tile_print_load(struct text *text, const struct tile_definition *d, int operand, int lanes, const char *place);
 // Adds to a0_0, a0_1, ... of pixels and vectors, from x and w, for rows r0 to r1 of the window.
-void tile_print_sums(const struct tile_printing *p, const struct tile_kind *kind);
+void tile_print_microkernel(const struct tile_printing *p, const struct tile_kind *kind);

@@ -1,6 +1,6 @@
 // A last axis in memory whose place is divided by more than a few is cut in two first, as a reshape does, and divided
 // no more; so is one that is too long for a row.
-#include "backends/generated/sums.h"
+#include "backends/generated/stage_kernel.h"
 
 #include "core/memory/arena.h"
 #include "core/text/text.h"
@@ -440,7 +440,8 @@ static bool print_definition(struct text *text, const struct definition *d, cons
     return true;
 }
 
-bool sums_print(struct text *text, const struct definition *d, const int64_t *const *strides, struct arena *scratch)
+bool stage_kernel_print(struct text *text, const struct definition *d, const int64_t *const *strides,
+                        struct arena *scratch)
 {
     return !d->is_data_dependent && d->n_outputs == 1 && print_definition(text, d, strides, scratch);
 }

@@ -1,5 +1,5 @@
 // Sums are named scalars; each kind of tiles has code of its own.
-#include "backends/generated/tile_sums.h"
+#include "backends/generated/tile_microkernel.h"
 
 #include "backends/generated/tile_arguments.h"
 #include "core/text/text.h"
@@ -283,7 +283,7 @@ static void print_beginnings(const struct tile_printing *p, const struct tile_ki
     text_add(p->text, "}\n");
 }
 
-void tile_print_sums(const struct tile_printing *p, const struct tile_kind *kind)
+void tile_print_microkernel(const struct tile_printing *p, const struct tile_kind *kind)
 {
     long long step = as_long(p->d->window.dilation[0]);
     print_beginnings(p, kind);

@@ -12,4 +12,5 @@
 // Defines NAMED(run) (run.h), given the addresses of all inputs, and the result. `strides`: of each input, and of the
 // result behind them, how far neighbours on each axis are apart, in entries; NULL, for one or all: row by row. False:
 // the definition is not of this form, or its rows are too long and cannot be cut.
-bool sums_print(struct text *text, const struct definition *d, const int64_t *const *strides, struct arena *scratch);
+bool stage_kernel_print(struct text *text, const struct definition *d, const int64_t *const *strides,
+                        struct arena *scratch);

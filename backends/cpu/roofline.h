@@ -1,0 +1,5 @@
+// Rooflines: The most that the processor and its memory do.
+#pragma once
+#include "backends/cpu/kernel.h"
+
+bool cpu_roofline(struct backend *b, struct roofline *ret_roofline);
