@@ -140,6 +140,12 @@ static float *run(const struct sample *s, int parts, struct arena *arena, int *r
     return a.target;
 }
 
+// Products of one row stay whole where the library's vectors have eight lanes.
+static int parts_wanted(const struct sample *s)
+{
+    return s->kind == PRODUCT && s->size == 1 && onednn_block_of_channels() == 8 ? 1 : s->n_parts;
+}
+
 TEST(parts_give_what_the_whole_gives)
 {
     for (size_t i = 0; i < COUNT_OF(samples); i++) {
@@ -151,7 +157,7 @@ TEST(parts_give_what_the_whole_gives)
         for (int64_t k = 0; k < elements(&t.target); k++)
             if (fabsf(whole[k] - parted[k]) > 1e-4f * (1 + fabsf(whole[k])))
                 fail_msg("sample %zu, entry %lld: %g and %g", i, (long long)k, (double)whole[k], (double)parted[k]);
-        if (n_whole != 1 || n_parts != s->n_parts)
+        if (n_whole != 1 || n_parts != parts_wanted(s))
             fail_msg("sample %zu has %d and %d parts", i, n_whole, n_parts);
     }
 }
