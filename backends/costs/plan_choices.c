@@ -128,7 +128,7 @@ static void set_choice(struct step *step, struct arena *arena, const struct step
 {
     bool is_known = cost && !cost->is_guessed;
     step->way.choice = is_known ? arena_string(arena, cost->choice) : "";
-    step->way.error = is_known ? cost->error : 0;
+    step->way.error = is_known && *cost->choice ? cost->error : 0;
 }
 
 // NULL, where nothing is known: the standard way.
@@ -269,12 +269,11 @@ bool backend_list_choices(struct backend *b, const struct graph *g, const uint8_
                           step_choices *list, struct error *error)
 {
     struct plan plan FREED_BY(plan_free) = {0};
-    bool is_done = make_chosen(b, g, layouts, arena, &plan, error);
-    if (is_done) {
-        plan_list_choices(&plan, arena, list);
-        add_gains(b, &plan, list);
-    }
-    return is_done;
+    if (!make_chosen(b, g, layouts, arena, &plan, error))
+        return false;
+    plan_list_choices(&plan, arena, list);
+    add_gains(b, &plan, list);
+    return true;
 }
 
 bool backend_inexact_steps(struct backend *b, const struct graph *g, struct inexact_steps *ret, struct error *error)

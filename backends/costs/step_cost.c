@@ -515,10 +515,11 @@ bool step_prices_recall(struct backend *b, const struct plan *plan, const struct
     return is_known;
 }
 
+// The standard way is measured for an inexact one where none can be had, and has no choice.
 bool step_prices_prefer_inexact(const struct backend *b, const struct step_prices *p)
 {
     const struct step_cost *cost = &p->of[PRECISION_INEXACT];
-    return !p->is_taken_back && cost->seconds > 0 && cost->seconds < p->of[PRECISION_EXACT].seconds &&
+    return *cost->choice && !p->is_taken_back && cost->seconds > 0 && cost->seconds < p->of[PRECISION_EXACT].seconds &&
            cost->error <= b->options.error_budget;
 }
 

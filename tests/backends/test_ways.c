@@ -507,6 +507,22 @@ TEST(only_gains_are_taken)
     expect_chosen(&f, 0, 0, 1);
 }
 
+// Where no inexact way can be had, kernels that cannot be compiled, the standard one is measured twice, and is exact.
+TEST(the_standard_way_is_exact)
+{
+    FIXTURE(&f, 1e-5);
+    LOCAL_LIST(step_choices, list);
+    const struct step *step = convolution(&f, 16, 16);
+    for (enum precision p = 0; p < N_PRECISIONS; p++) {
+        struct step_key key FREED_BY(step_key_free) = step_key_of(f.b, &f.plan, step, p);
+        cost_database_add(f.b->costs, key.text.chars, &(struct step_cost){.seconds = p ? 1e-3 : 2e-3, .error = 1e-9});
+    }
+    expect_chosen(&f, 0, 0, 0);
+    const uint8_t *layouts = same_layouts(&f.g, &f.arena, LAYOUT_BLOCKS_OF_16);
+    OK(backend_list_choices(f.b, &f.g, layouts, &f.arena, &list, &error));
+    assert_int_equal(list.count, 0);
+}
+
 // The least of both kinds is what a step may cost, and the sum is that of what was chosen.
 TEST(estimates_are_sums_of_what_is_chosen)
 {
