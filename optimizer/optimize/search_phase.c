@@ -407,8 +407,10 @@ static bool search_tuned(struct optimizing *o, size_t *ret_best)
     double change;
     time_limit_enter(&o->time.limit, TIME_TO_SEARCH);
     leave(o, *ret_best);
-    struct untuned *untuned = optimizing_note_untuned(o, 0);
-    optimizing_tune_untuned(o, untuned);
+    *ret_best = 0;
+    struct untuned *untuned = optimizing_tune_untuned(o, 0);
+    if (!untuned)
+        return true;
     if (!optimizing_is_timed(o) && !interrupt_requested())
         leave(o, find_cheapest(o));
     remaining_time_search_again(&o->time.remaining, "kernels are tuned, and it searches again");

@@ -19,8 +19,7 @@
 #include <string.h>
 
 struct untuned {
-    struct graph graph;   // as it is run
-    bool is_there;
+    struct graph graph;               // as it is run
     const char *file;                 // the compiled model, where whole models are timed; NULL: there is none
     struct former_choices *choices;   // in the cost database
     struct reported_timing timing;
@@ -46,10 +45,9 @@ bool optimizing_check_tuning(struct optimizing *o)
 // The faster one of the original and a finalist, as they were timed last, as it is run.
 static bool find_winner(struct optimizing *o, size_t finalist, struct graph *ret_graph)
 {
-    const struct graph *original = &o->model.graph;
     bool is_result = o->report.timing.is_faster;
-    const struct graph *winner = is_result ? &o->results.finalists.items[finalist].result.graph : original;
-    return graph_cut(ret_graph, winner, is_result ? original : NULL, &o->inputs.cut);
+    const struct graph *winner = is_result ? &o->results.finalists.items[finalist].result.graph : &o->model.graph;
+    return graph_cut(ret_graph, winner, is_result ? &o->model.graph : NULL, &o->inputs.cut);
 }
 
 // The winner as a compiled model, where whole models are timed. NULL: there is none.
@@ -65,21 +63,9 @@ static const char *compile(struct optimizing *o, const struct graph *winner, con
     is_done = is_done && optimizing_compile(o, winner, o->report.timing.is_faster, path, &error);
     phases_enter(&o->time.phases, before);
     if (!is_done && !interrupt_requested())
-        log_warning(o->options->log, "%s: not tuned, as it cannot be compiled: %s", o->options->input, error.message);
+        log_warning(o->options->log, "%s: not tuned, as it cannot be compiled: %s%s%s", o->options->input, error.file,
+                    error.file[0] ? ": " : "", error.message);
     return is_done ? path : NULL;
-}
-
-struct untuned *optimizing_note_untuned(struct optimizing *o, size_t finalist)
-{
-    struct untuned *u = mem_alloc_zero(sizeof *u);
-    u->is_there = find_winner(o, finalist, &u->graph);
-    u->file = u->is_there ? compile(o, &u->graph, "untuned") : NULL;
-    u->choices = former_choices_note(o->backend);
-    u->timing = o->report.timing;
-    memcpy(u->policies, o->results.policies, sizeof u->policies);
-    memcpy(u->within, o->report.costs.within, sizeof u->within);
-    o->report.timing = (struct reported_timing){.n_timed = 0};
-    return u;
 }
 
 void optimizing_forget_untuned(struct untuned *u)
@@ -120,12 +106,24 @@ static void tune_kernels(struct optimizing *o, const struct graph *g, enum layou
     backend_save_costs(o->backend, &ignored);
 }
 
-void optimizing_tune_untuned(struct optimizing *o, const struct untuned *u)
+struct untuned *optimizing_tune_untuned(struct optimizing *o, size_t finalist)
 {
-    enum phase before = phases_enter(&o->time.phases, PHASE_TUNING);
-    if (u->is_there && optimizing_is_timed(o) == (u->file != NULL))
-        tune_kernels(o, &u->graph, u->file ? u->policies[u->timing.is_faster] : LAYOUTS_BEST);
-    phases_enter(&o->time.phases, before);
+    struct untuned *u = mem_alloc_zero(sizeof *u);
+    bool is_there = find_winner(o, finalist, &u->graph);
+    u->file = is_there ? compile(o, &u->graph, "untuned") : NULL;
+    if (!is_there || (optimizing_is_timed(o) && !u->file)) {
+        graph_free(&u->graph);
+        mem_free(u, sizeof *u);
+        return NULL;
+    }
+    u->choices = former_choices_note(o->backend);
+    u->timing = o->report.timing;
+    memcpy(u->policies, o->results.policies, sizeof u->policies);
+    memcpy(u->within, o->report.costs.within, sizeof u->within);
+    o->report.timing = (struct reported_timing){.n_timed = 0};
+    phases_enter(&o->time.phases, PHASE_TUNING);
+    tune_kernels(o, &u->graph, u->file ? u->policies[u->timing.is_faster] : LAYOUTS_BEST);
+    return u;
 }
 
 // --- all passes ------------------------------------------------------------------------------------------------------
@@ -213,7 +211,7 @@ void optimizing_tune_passes(struct optimizing *o, const struct untuned *u)
 static double gain_of(struct optimizing *o, const struct untuned *u, size_t finalist, const char **ret_file)
 {
     struct graph graph FREED_BY(graph_free) = {0};
-    *ret_file = u->file && find_winner(o, finalist, &graph) ? compile(o, &graph, "tuned") : NULL;
+    *ret_file = find_winner(o, finalist, &graph) ? compile(o, &graph, "tuned") : NULL;
     return *ret_file ? contenders_gain(o, &graph, (const char *const[]){u->file, *ret_file}) : 0;
 }
 

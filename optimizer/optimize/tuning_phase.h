@@ -7,11 +7,11 @@
 #include "optimizer/job/optimization.h"
 
 bool optimizing_check_tuning(struct optimizing *o);   // false: nothing of it would have an effect
-// The result of the contest so far, with that finalist. The report of its times goes with it.
+// The result of the contest so far, with that finalist; its kernels are tuned. The report of its times goes with it.
+// NULL: models are timed, and it cannot be (which is told), or it was interrupted.
 struct untuned;
-struct untuned *optimizing_note_untuned(struct optimizing *o, size_t finalist);
+struct untuned *optimizing_tune_untuned(struct optimizing *o, size_t finalist);
 void optimizing_forget_untuned(struct untuned *untuned);
-void optimizing_tune_untuned(struct optimizing *o, const struct untuned *untuned);
 // Finalists are tuned once in a job, and the choices of the cheapest are those that take the least in the model. Where
 // nothing is timed only trials stay known.
 void optimizing_tune_passes(struct optimizing *o, const struct untuned *untuned);

@@ -25,17 +25,17 @@ MOST_SECONDS = 200   # of what does not go on for ever
 class Run:
     """With costs of its own; kernels that others compiled need not be compiled again."""
 
-    def __init__(self, model, *options):
+    def __init__(self, model, *options, **environment):
         folder = pathlib.Path(tempfile.mkdtemp(dir=model.parent))
         self.out, report = folder / "out.onnx", folder / "report.json"
         own = [] if {"fake", "--simplify-only", "--costs"} & {*options} else ["--costs", folder / "costs"]
-        command = [OPT, model, "-o", self.out, "--json", report, "--quiet", *own, *options]
+        command = [OPT, model, "-o", self.out, "--json", report, *own, *options]
         started = time.monotonic()
-        done = subprocess.run(command, env=dict(os.environ, XDG_CACHE_HOME=str(model.parent / "cache"), TASO_PYTHON=sys.executable),
-                              capture_output=True, text=True, check=False)
+        environment = dict(os.environ, XDG_CACHE_HOME=str(model.parent / "cache"), TASO_PYTHON=sys.executable, **environment)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         self.seconds = time.monotonic() - started
         expect(done.returncode == 0, f"{options}: ends with {done.returncode}: {done.stderr}")
-        self.told = json.loads(report.read_text())
+        self.errors, self.told = done.stderr, json.loads(report.read_text())
 
 
 def test_total_time(model, *options):
@@ -117,6 +117,14 @@ def test_untuned(model):
     expect(before and (gain > 1 or (gain == 0 and not changed and not is_written_anew)), f"{gain} times as fast by {changed}")
 
 
+def test_not_tuned(model):
+    """What cannot be compiled to be timed is not tuned at all, and it is told why, and where."""
+    missing = str(model.with_name("missing"))
+    run = Run(model, "--runtime", "taso", "--threads", "1", "--budget", "1", "--measure-seconds", "0.1", "--tune", "0.05", TMPDIR=missing)
+    expect("not tuned" in run.errors and missing in run.errors.split("not tuned")[1].split("\n")[0], f"it says why: {run.errors}")
+    expect("tuning" not in run.told, f"nothing is tuned: {run.told.get('tuning')}")
+
+
 def test_simplify_only(model):
     done = Run(model, "--simplify-only")
     told = done.told
@@ -150,6 +158,7 @@ def main():
         test_tune(convolutions(folder / "tuned.onnx"))
         test_tune_when_cut(folder)
         test_untuned(convolutions(folder / "untuned.onnx"))
+        test_not_tuned(convolutions(folder / "not_tuned.onnx"))
         test_estimate_when_cut(convolutions(folder / "cut.onnx"))
         test_total_time(model, "--runtime", "taso", "--threads", "1")
         test_total_time(model)
