@@ -136,7 +136,7 @@ begin_python_environment()
     packages_log=$(mktemp)
     .venv/bin/python3 -m pip install --disable-pip-version-check -r scripts/requirements.txt >"$packages_log" 2>&1 &
     packages=$!
-    trap 'kill "$packages" 2>/dev/null || true' EXIT
+    trap 'kill "$packages" 2>/dev/null || true; rm -f "$packages_log"' EXIT
     trap 'exit 1' INT TERM
 }
 
