@@ -405,20 +405,47 @@ static bool has_few_values(const struct symbol *s)
     return s->is_one && s->high - s->low + s->n_of_image < MANY_VALUES;
 }
 
-// Symbols of few values have others up to ten, or up to thousands, some of them or all; the others small or usual ones.
-static bool choose_wide_values(struct family *f, struct random *random, struct lane *lane)
+// The symbol of few values whose turn it is.
+static uint32_t symbol_of_turn(const struct family *f, uint32_t turn)
 {
-    uint64_t odds = (uint64_t)1 << random_below(random, 4), most = (uint64_t)8 << random_below(random, 10);
+    uint32_t n_few = COUNT(uint32_t, i, f->symbols.n, has_few_values(&f->symbols.items[i])), before = turn % n_few;
+    return FIRST_OF(uint32_t, i, f->symbols.n, has_few_values(&f->symbols.items[i]) && before-- == 0);
+}
+
+static uint64_t random_power(struct random *random, uint64_t least, uint64_t n_doublings)
+{
+    return least << random_below(random, n_doublings);
+}
+
+// The symbol and some others of few values, or all, have values just above those, up to ten, or up to thousands; the
+// others small, usual or large ones, as a size less a polynomial of large numbers is none else.
+static bool choose_wide_values(struct family *f, struct random *random, uint32_t symbol, struct lane *lane)
+{
+    enum { USUAL, SMALL, LARGE, N_KINDS } others = random_below(random, N_KINDS);
+    uint64_t most_of_others = others == SMALL ? SMALL_VALUES : random_power(random, 4, 14);
+    uint64_t odds = random_power(random, 1, 4), most = random_power(random, 8, 10);
     uint64_t coins = random_below(random, (uint64_t)1 << (MAX_RULE_VARIABLES + 1));
-    bool are_usual = random_below(random, 2), are_alike = random_below(random, 2);
+    bool are_near = random_below(random, 2), are_alike = random_below(random, 2);
     for (uint32_t i = 0; i < f->symbols.n; i++) {
-        uint64_t own = are_alike ? most : (uint64_t)8 << random_below(random, 10);
         const struct symbol *s = &f->symbols.items[i];
-        lane->values[i] = has_few_values(s) && random_below(random, odds) == 0 ? value_up_to(f, random, i, own)
-                          : are_usual                                          ? random_value(random, s, coins, false)
-                                      : value_up_to(f, random, i, SMALL_VALUES);
+        bool is_wide = has_few_values(s) && (random_below(random, odds) == 0 || i == symbol);
+        if (is_wide && are_near)
+            lane->values[i] = s->high + 1 + (int64_t)random_below(random, 2);
+        else if (is_wide)
+            lane->values[i] = value_up_to(f, random, i, are_alike ? most : random_power(random, 8, 10));
+        else if (others == USUAL)
+            lane->values[i] = random_value(random, s, coins, false);
+        else
+            lane->values[i] = value_up_to(f, random, i, most_of_others);
     }
-    return solve_values(f, lane) && bind_lane(f, lane);
+    return solve_values(f, lane) && lane->values[symbol] > f->symbols.items[symbol].high && bind_lane(f, lane);
+}
+
+// Many tries: few numbers leave a size its least that is a difference.
+static bool find_wide_values(struct family *f, struct random *random, uint32_t turn, struct lane *lane)
+{
+    uint32_t symbol = symbol_of_turn(f, turn);
+    return ANY(int, t, TRIES / 4, choose_wide_values(f, random, symbol, lane));
 }
 
 // Nodes that are ill-typed there say nothing, nor do those that read them.
@@ -448,7 +475,8 @@ bool lanes_agree_elsewhere(struct family *f)
     bool agree = true, has_few = ANY(uint32_t, i, f->symbols.n, has_few_values(&f->symbols.items[i]));
     for (int i = 0; i < SMALL_LANES + (has_few ? WIDE_LANES : 0) && agree; i++) {
         ARENA_MARK(mark, f->arena);
-        bool is_chosen = i < SMALL_LANES ? choose_small_values(f, &random, lane) : choose_wide_values(f, &random, lane);
+        bool is_chosen = i < SMALL_LANES ? choose_small_values(f, &random, lane)
+                                         : find_wide_values(f, &random, i - SMALL_LANES, lane);
         agree = !is_chosen || nodes_agree(f, lane);
     }
     return agree || family_fails(f, "sizes that large numbers do not tell apart");
