@@ -39,8 +39,12 @@ bool temporary_folder_make(struct temporary_folder *ret_folder, struct error *er
     return false;
 }
 
+// A folder that has another name first is out of reach of processes that still write to it, compilers for one.
 static void remove_with_files(const char *path)
 {
+    char aside[sizeof folders->path + 1];
+    snprintf(aside, sizeof aside, "%s~", path);
+    path = rename(path, aside) == 0 ? aside : path;
     DIR *folder = opendir(path);
     for (const struct dirent *e; folder && (e = readdir(folder));)
         unlinkat(dirfd(folder), e->d_name, 0);   // refuses "." and ".."

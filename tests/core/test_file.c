@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 static char folder[64];
 
@@ -134,6 +135,34 @@ TEST_IN_FOLDER(nothing_in_a_temporary_folder_waits_for_the_disk)
     temporary_folder_remove(&own);
     OK(file_write_text(path_of("out"), "x", 1, &error));
     assert_int_equal(n_synchronized, 2);   // the file and its folder
+}
+
+// As a compiler does whose program is interrupted.
+static void write_on(const char *path)
+{
+    char name[300];
+    for (int i = 0;; i++) {
+        snprintf(name, sizeof name, "%s/%d", path, i);
+        close(open(name, O_WRONLY | O_CREAT, 0600));
+    }
+}
+
+TEST_IN_FOLDER(a_temporary_folder_goes_while_others_write_to_it)
+{
+    for (int i = 0; i < 20; i++) {
+        struct temporary_folder own = {0};
+        char path[sizeof own.path];
+        OK(temporary_folder_make(&own, &error));
+        snprintf(path, sizeof path, "%s", own.path);
+        pid_t writer = fork();
+        if (writer == 0)
+            write_on(path);
+        usleep(2000);
+        temporary_folder_remove(&own);
+        kill(writer, SIGKILL);
+        waitpid(writer, NULL, 0);
+        assert_int_not_equal(access(path, F_OK), 0);
+    }
 }
 
 TEST_IN_FOLDER(modes_are_sensible)
