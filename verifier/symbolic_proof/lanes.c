@@ -417,6 +417,12 @@ static uint64_t random_power(struct random *random, uint64_t least, uint64_t n_d
     return least << random_below(random, n_doublings);
 }
 
+static bool have_allowed_sizes(const struct family *f, const struct lane *lane)
+{
+    return ALL(uint32_t, v, f->equation->pattern->n_variables,
+               !lane->types[v] || type_has_allowed_size(lane->types[v]));
+}
+
 // The symbol and some others of few values, or all, have values just above those, up to ten, or up to thousands; the
 // others small, usual or large ones, as a size less a polynomial of large numbers is none else.
 static bool choose_wide_values(struct family *f, struct random *random, uint32_t symbol, struct lane *lane)
@@ -438,7 +444,8 @@ static bool choose_wide_values(struct family *f, struct random *random, uint32_t
         else
             lane->values[i] = value_up_to(f, random, i, most_of_others);
     }
-    return solve_values(f, lane) && lane->values[symbol] > f->symbols.items[symbol].high && bind_lane(f, lane);
+    return solve_values(f, lane) && lane->values[symbol] > f->symbols.items[symbol].high && bind_lane(f, lane) &&
+           have_allowed_sizes(f, lane);
 }
 
 // Many tries: few numbers leave a size its least that is a difference.
