@@ -35,7 +35,8 @@ def measure(name, threads, options):
     common = [options.program, model, "--threads", threads, "--quiet", *SHAPES.get(name, []), *options.option]
     if not compiled[0].exists():   # else this was cut
         costs[0].unlink(missing_ok=True)
-        run_for_json([*common, "-o", compiled[0], "--costs", costs[0]], {0})
+        for _ in range(2):   # the second time from costs that are known, as tuning begins
+            run_for_json([*common, "-o", compiled[0], "--costs", costs[0]], {0})
         shutil.copy(costs[0], costs[1])
     report = run_for_json([*common, "-o", compiled[1], "--costs", costs[1], "--tune", options.minutes], {0})
     repeats = max(5, int(options.seconds / report["estimated_seconds_after"]))
