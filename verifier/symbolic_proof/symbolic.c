@@ -246,14 +246,62 @@ static bool are_forms_lasting(const struct equation *eq, struct text *ret_why)
     return !node;
 }
 
+// --- polynomials that a rule says ------------------------------------------------------------------------------------
+
+static bool is_constant(const struct attribute_term *t)
+{
+    return t->kind != TERM_VARIABLE && t->kind != TERM_DIM && t->kind != TERM_DIMS && t->kind != TERM_RANK &&
+           ALL(uint32_t, i, t->count, is_constant(t->operands[i]));
+}
+
+// All entries of one attribute are numbers of their own.
+static bool is_product(const struct attribute_term *t)
+{
+    return t->kind == TERM_PRODUCT
+               ? t->operands[0]->kind != TERM_VARIABLE && !is_constant(t)
+               : t->kind == TERM_MUL && !is_constant(t->operands[0]) && !is_constant(t->operands[1]);
+}
+
+// Is each product of numbers that are not given there the one that was found?
+static bool is_product_alone(const struct attribute_term *t, const struct attribute_term **found)
+{
+    bool is_alone = true;
+    if (is_product(t)) {
+        is_alone = t->kind == TERM_MUL && (!*found || attribute_term_equal(*found, t));
+        *found = t;
+    }
+    return is_alone && ALL(uint32_t, i, t->count, is_product_alone(t->operands[i], found));
+}
+
+static bool are_products_alone(const struct pattern_node *node, const struct attribute_term **found)
+{
+    return ALL(int, i, operator_n_attributes(node->op),
+               ALL(uint32_t, j, node->attributes[i].count, is_product_alone(node->attributes[i].terms[j], found)));
+}
+
+// Steps and windows have few values in lanes, at which a polynomial that is not 0 may be 0: one product of numbers that
+// are not given makes a square at most, which is 0 at two of them.
+static bool are_polynomials_squares(const struct equation *eq, struct text *ret_why)
+{
+    const struct attribute_term *found = NULL;
+    bool are_squares =
+        ALL(size_t, n, eq->pattern->nodes.count, are_products_alone(&eq->pattern->nodes.items[n], &found));
+    for (uint32_t i = 0; i < eq->n_conditions && are_squares; i++)
+        are_squares = (!eq->conditions[i].a || is_product_alone(eq->conditions[i].a, &found)) &&
+                      (!eq->conditions[i].b || is_product_alone(eq->conditions[i].b, &found));
+    if (!are_squares)
+        text_add(ret_why, "it says several products of numbers that are not given");
+    return are_squares;
+}
+
 void symbolic_prove(struct symbolic_prover *prover, const struct equation *eq, struct symbolic_proof *ret_proof)
 {
     struct z3_session z3 FREED_BY(z3_session_end) = {0};
     struct question q = {.equation = eq, .assumed = equation_nodes(eq)};
     *ret_proof = (struct symbolic_proof){0};
     typing_trim(&prover->typing);
-    ret_proof->is_proved = are_forms_lasting(eq, &ret_proof->why) && prove_families(prover, &q, &z3, ret_proof) &&
-                           are_typed_together(prover, eq, &z3, ret_proof);
+    ret_proof->is_proved = are_forms_lasting(eq, &ret_proof->why) && are_polynomials_squares(eq, &ret_proof->why) &&
+                           prove_families(prover, &q, &z3, ret_proof) && are_typed_together(prover, eq, &z3, ret_proof);
 }
 
 void symbolic_prove_typing(struct symbolic_prover *prover, const struct equation *eq, struct symbolic_proof *ret_proof)
@@ -261,5 +309,6 @@ void symbolic_prove_typing(struct symbolic_prover *prover, const struct equation
     struct z3_session z3 FREED_BY(z3_session_end) = {0};
     *ret_proof = (struct symbolic_proof){0};
     typing_trim(&prover->typing);
-    ret_proof->is_proved = are_forms_lasting(eq, &ret_proof->why) && are_typed_together(prover, eq, &z3, ret_proof);
+    ret_proof->is_proved = are_forms_lasting(eq, &ret_proof->why) && are_polynomials_squares(eq, &ret_proof->why) &&
+                           are_typed_together(prover, eq, &z3, ret_proof);
 }
