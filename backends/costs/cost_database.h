@@ -32,7 +32,7 @@ bool cost_database_find(const struct cost_database *costs, const char *text, str
 void cost_database_add(struct cost_database *costs, const char *text, const struct step_cost *cost);
 // The same, whatever is there.
 void cost_database_replace(struct cost_database *costs, const char *text, const struct step_cost *cost);
-// What this run knows of a step is as if it was not there, now and in the file; what other runs write there comes in.
+// Forgets what this run knows of a step, now and in the file; what other runs write there comes in.
 void cost_database_forget(struct cost_database *costs, const char *text);
 // Whether a cost that was found is to be measured again before it is believed: it is doubtful, or its run is on trial.
 bool cost_database_is_on_trial(const struct cost_database *costs, const char *text, const struct step_cost *found);

@@ -1,6 +1,6 @@
 // Definitions as kernels: of what no other kernel computes, and of what the library refuses.
 //
-// Where a definition is a sum of products, and there is a compiler, a kernel is generated from it (stage_kernel.h);
+// A kernel is generated from a definition that is a sum of products, where there is a compiler (stage_kernel.h);
 // else the interpreter evaluates it, which is slow, and right.
 #include "backends/cpu/fallback.h"
 

@@ -133,7 +133,7 @@ static bool write_original_instead(struct optimizing *o)
     return write_original(o);
 }
 
-// What was timed is written as it was timed.
+// A file that was timed is written as it was timed.
 static bool compile_model(struct optimizing *o)
 {
     bool is_optimized = o->report.written.is_optimized;

@@ -49,7 +49,7 @@ def best_of(rows):
 
 
 def shares_of(rows):
-    """Of loops, by step in a layout: seconds, and the share of the roofline that is reached, by bytes or by functions."""
+    """Loops by step in a layout: seconds, and the share of the roofline that is reached, by bytes or by functions."""
     steps = {}
     for kernel, layout, key, _, size, by_bytes, by_functions, _, seconds, _ in rows:
         if kernel == "loops":

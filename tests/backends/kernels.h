@@ -3,6 +3,8 @@
 // emulator runs.
 #pragma once
 #include "backends/generated/run.h"
+#include "core/system/temporary.h"
+#include "core/text/error.h"
 #include "tests/backends/machines.h"
 
 #define CROSS_COMPILER "/usr/bin/aarch64-linux-gnu-gcc"
@@ -49,7 +51,7 @@ static inline void mark_entries(float *entries, int64_t n)
         memcpy(&entries[i], &mark, sizeof mark);
 }
 
-// Of y, into what parts have written before.
+// Entries of y that a part has written, into those that others have written before.
 static inline void take_written(float *y, float *all, int64_t n)
 {
     const uint32_t mark = NOT_WRITTEN;
@@ -62,8 +64,8 @@ static inline void take_written(float *y, float *all, int64_t n)
     mark_entries(y, n);
 }
 
-// One part after the other, which threads run beside each other: none may write an entry that another writes, be it the
-// same value, nor the one behind all.
+// Parts run one after the other, which threads run beside each other: none may write an entry that another writes, be it
+// the same value, nor the one behind all.
 static inline void run_in_parts(struct programs *service, const struct kernel_call *c)
 {
     generated_run_fn *run;
@@ -202,17 +204,18 @@ static inline void check_call(struct place *p, const struct kernel_call *c)
 
 static inline void run_elsewhere(struct place *p)
 {
-    char folder[] = "/tmp/taso_aarch64_XXXXXX", command[512];
+    struct temporary_folder folder FREED_BY(temporary_folder_remove) = {0};
+    char command[1024];
     text_printf(&p->text, "int main(void)\n{\nreturn 0%s;\n}\n", p->calls.chars);
-    assert_non_null(mkdtemp(folder));
-    snprintf(command, sizeof command, "%s/a.c", folder);
+    assert_true(temporary_folder_make(&folder, &(struct error){0}));
+    snprintf(command, sizeof command, "%s/a.c", folder.path);
     FILE *file = fopen(command, "w");
     assert_true(file && fputs(p->text.chars, file) >= 0 && fclose(file) == 0);
     snprintf(command, sizeof command,
              CROSS_COMPILER
              " -std=gnu17 -O2 -w -ffp-contract=fast -fno-math-errno -march=armv8-a -static %s/a.c -o %s/a"
-             " && " EMULATOR " %s/a; code=$?; rm -r %s; exit $code",
-             folder, folder, folder, folder);
+             " && " EMULATOR " %s/a",
+             folder.path, folder.path, folder.path);
     assert_int_equal(system(command), 0);
 }
 

@@ -507,7 +507,7 @@ TEST(only_gains_are_taken)
     expect_chosen(&f, 0, 0, 1);
 }
 
-// Where no inexact way can be had, kernels that cannot be compiled, the standard one is measured twice, and is exact.
+// The standard way is measured twice where no inexact one can be had, as no kernel can be compiled, and is exact.
 TEST(the_standard_way_is_exact)
 {
     FIXTURE(&f, 1e-5);

@@ -137,7 +137,7 @@ TEST_IN_FOLDER(nothing_in_a_temporary_folder_waits_for_the_disk)
     assert_int_equal(n_synchronized, 2);   // the file and its folder
 }
 
-// As a compiler does whose program is interrupted.
+// A compiler goes on so when the program that called it is interrupted.
 static void write_on(const char *path)
 {
     char name[300];

@@ -149,7 +149,8 @@ TEST(what_is_left_of_a_job_only_falls)
     check_printed(out, wanted);
 }
 
-// What is said never grows, and is near enough: rows are seconds, the share that was done, and seconds of measuring.
+// The time that is said to be left never grows, and is near enough: rows are seconds, the share that was done, and seconds
+// of measuring.
 TEST_OF_CASES(what_is_left_follows_recorded_searches, c, "core/recorded_searches.cases")
 {
     const double repeats = 1.5, of_repeats = 3;   // steady work of other turns like it

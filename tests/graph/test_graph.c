@@ -273,7 +273,7 @@ TEST(costs_of_shared_entries_are_found_once)
     assert_true(field_entry_cost(&entries, t) >= 0x1p60);
 }
 
-// Where they are left out it is the graph that is printed so.
+// The graph without them is the one that is printed so.
 TEST_OF_CASES(reshapes_around_elementwise_operators_are_left_out, c, "graph/undone_reshapes.cases")
 {
     ARENA(a);

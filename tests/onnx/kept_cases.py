@@ -61,8 +61,8 @@ def factors(c):
 
 
 def narrow_factor(c, shape, dtype):
-    """Where a processor has no such dot product, ONNX Runtime adds two products of a byte and a signed one in 16 bits, which
-    saturate."""
+    """ONNX Runtime adds two products of a byte and a signed one in 16 bits, which saturate, where a processor has no such dot
+    product."""
     return c.integers(shape, dtype, -64, 63) if dtype == np.int8 else c.whole(shape, dtype)
 
 

@@ -281,8 +281,8 @@ TEST(machines_are_faster_now_and_then)
     }
 }
 
-// Who was far behind in runs before the contest is not loaded for it; where all were run, and are not loaded at once, only
-// the final is left.
+// A contender that was far behind in runs before the contest is not loaded for it; where all were run, and are not loaded
+// at once, only the final is left.
 TEST(earlier_runs_qualify)
 {
     static const double seconds[] = {0.0335, 0.0729, 0.0290, 0.0273, 0.0600};

@@ -143,7 +143,7 @@ TEST(a_file_lies_in_memory_as_the_model_it_was_made_of)
     "x = f32 1 32 128 128; a = relu x; b = ewadd a x; c = ewmul b x; e = ewadd c x; f = ewmul e x; h = ewadd f x; "    \
     "d = ewmul h x"
 
-// One pass over memory beside seven: a contest that prepared both from their graph would find them equal.
+// The files pass over memory once and seven times: a contest that prepared both from their graph would find them equal.
 TEST(contests_are_held_over_files)
 {
     ARENA(arena);

@@ -81,7 +81,7 @@ static void say_former_step(struct backend *b, const char *family, const struct 
     bridge_free(bridge);
 }
 
-// What is known of another model's step is no trial of this one.
+// Trials of another model's step are known, and are none of this one.
 TEST(trials_of_other_models_do_not_count)
 {
     static const char text[] = "x = f32 1 16 30 30; w = weight f32 32 16 3 3; y = conv x w; z = tanh y";

@@ -68,7 +68,7 @@ void theory_free(struct theory *t)
     mem_free(t, sizeof *t);
 }
 
-// What is answered from now on depends on nothing but what is asked from now on.
+// Answers from now on depend on nothing but what is asked from now on.
 void theory_forget(struct theory *t)
 {
     drop_all(t);
